@@ -1,0 +1,102 @@
+# Every chore of the project. `make help` is made from the comments behind "##".
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Which packages the test targets run, and further flags for go test, as in
+# make test PKG=./internal/store/... TESTFLAGS='-run Parity -v'
+PKG ?= ./...
+TESTFLAGS ?=
+
+# Debian packages that the targets need; missing ones are installed. A browser, and
+# npm for the accessibility checker that runs in it, are
+# asked for only once a test drives one.
+BROWSER_TESTS = $(shell grep -rl --include='*_test.go' chromedp cmd internal 2>/dev/null | head -n 1)
+TEST_PACKAGES = postgresql redis-server libxml2-utils $(if $(BROWSER_TESTS),chromium npm)
+RACE_PACKAGES = $(TEST_PACKAGES) gcc libc6-dev
+BENCH_PACKAGES = postgresql
+
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# Runs a command with a private PostgreSQL and Redis beside it.
+WITH_SERVERS = bin/testenv --
+GOTESTSUM = bin/gotestsum --format=pkgname --format-icons=text --
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: run
+run: ## Start sepad for development: sandbox, SQLite in .sepad/, demo tenant
+	@go run ./cmd/sepad dev
+
+.PHONY: build
+build: ## Build bin/sepad, stamped with the version from git
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sepad ./cmd/sepad
+	@echo "bin/sepad $(VERSION)"
+
+.PHONY: test
+test: bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
+	@scripts/install-packages $(TEST_PACKAGES)
+	@go vet $(PKG)
+	@$(WITH_SERVERS) $(GOTESTSUM) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
+
+.PHONY: race
+race: bin/testenv bin/gotestsum ## Run every test under the race detector [PKG=./... TESTFLAGS=]
+	@scripts/install-packages $(RACE_PACKAGES)
+	@CGO_ENABLED=1 $(WITH_SERVERS) $(GOTESTSUM) -race -count=1 -timeout=40m $(TESTFLAGS) $(PKG)
+
+.PHONY: sim
+sim: bin/testenv ## Run the simulation, with a seed to see a failure again [SEED=]
+	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/require-test TestSimulation ./internal/app
+	@SEPAD_SIM_SEED='$(SEED)' $(WITH_SERVERS) go test -count=1 -v -run '^TestSimulation' ./internal/app
+
+.PHONY: soak
+soak: bin/testenv ## Run simulation and crash tests over and over until one fails [FOR=1h]
+	@scripts/install-packages $(TEST_PACKAGES)
+	@$(WITH_SERVERS) scripts/soak '$(or $(FOR),1h)'
+
+.PHONY: bench
+bench: ## Measure against the limits and peers, print the ratios [WORK=create FULL=1]
+	@scripts/install-packages $(BENCH_PACKAGES)
+	@WORK='$(WORK)' FULL='$(FULL)' go run ./bench
+
+.PHONY: lint
+lint: bin/golangci-lint ## Run the linters of .golangci.yml (the first time builds them: minutes)
+	@bin/golangci-lint run
+
+.PHONY: fmt
+fmt: bin/gofumpt ## Format all Go code
+	@bin/gofumpt -w .
+
+.PHONY: generate
+generate: ## Make the generated files again
+	@go generate ./...
+
+.PHONY: verify
+verify: ## Check that generated files are fresh and module files tidy
+	@scripts/verify-generated
+	@go mod tidy -diff
+	@cd tools && go mod tidy -diff
+
+.PHONY: clean
+clean: ## Remove what was built (not the data in .sepad/)
+	@rm -rf bin
+
+# Always asked for: go build itself knows whether anything has changed.
+.PHONY: bin/testenv
+bin/testenv:
+	@go build -o $@ ./internal/testenv/run
+
+# The tools have a module of their own, so that what they depend on does not
+# weigh on ours.
+bin/gotestsum: tools/go.mod
+	@go build -C tools -o ../$@ gotest.tools/gotestsum
+
+bin/gofumpt: tools/go.mod
+	@go build -C tools -o ../$@ mvdan.cc/gofumpt
+
+bin/golangci-lint: tools/go.mod
+	@go build -C tools -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

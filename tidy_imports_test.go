@@ -1,0 +1,184 @@
+package sepad_test
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// The import table. Imports point upward only: a package may use those that
+// stand above it, never one below or beside it, so that a reader can begin at
+// the top and meet nothing that is not yet explained. Changing the table takes
+// an ADR that says why. Packages may stand here before they exist.
+var (
+	facts    = []string{"sepa"}
+	domain   = join(facts, "payment", "clock")
+	nouns    = join(domain, "record", "merchant")
+	edges    = join(nouns, "gateway", "gateway/sandbox", "gateway/adapters", "vault", "limit", "metrics", "trace")
+	useCases = join(edges, "store", "webhook", "setup", "checkout", "billing", "recon")
+	// design is what pages look alike by; only what answers requests needs it.
+	serving = join(useCases, "jobs", "web", "design")
+
+	allowedImports = map[string][]string{
+		"sepa":    {},
+		"clock":   {},
+		"payment": facts, // the domain is pure: not even the clock
+		// What is exported and what is set up.
+		"record":   domain,
+		"merchant": domain,
+		// The outer world.
+		"gateway":          nouns,
+		"gateway/sandbox":  join(nouns, "gateway"),
+		"gateway/adapters": join(nouns, "gateway", "gateway/*"),
+		"vault":            {},
+		"limit":            {"clock"},
+		"metrics":          nouns,
+		"trace":            {},
+		"design":           {},
+		"store":            edges,
+		"store/migrations": {},
+		// The use cases.
+		"webhook":  join(edges, "store"),
+		"setup":    join(edges, "store"),
+		"checkout": join(edges, "store", "webhook", "setup"),
+		"billing":  join(edges, "store", "webhook", "setup", "checkout"),
+		"recon":    join(edges, "store", "webhook", "setup", "checkout"),
+		"jobs":     useCases,
+		"web":      join(edges, "store"), // every handler stands on web, so web knows no use case
+		// What answers requests.
+		"api":                      serving,
+		"admin":                    serving,
+		"page":                     serving,
+		"dashboard":                serving,
+		"apidoc":                   serving,
+		"gateway/sandbox/bankpage": serving,
+		// Settings become the values that parts are made of, and their defaults
+		// stand with those parts.
+		"config": join(nouns, "gateway", "vault", "limit", "web", "webhook", "checkout"),
+		"app":    {"*"},
+		// For tests alone.
+		"testenv":        {"testenv/server"},
+		"testenv/server": {},
+	}
+
+	// pureModules are all that the packages without side effects may use beyond
+	// the parts of the standard library that do nothing but compute. The bank
+	// directory may be a file of the operator's.
+	pureModules = map[string][]string{
+		"sepa":     {"github.com/rickar/cal/v2", "golang.org/x/text", "os"},
+		"clock":    {},
+		"payment":  {"github.com/google/uuid", "golang.org/x/text"},
+		"record":   {"github.com/google/uuid"},
+		"merchant": {"github.com/google/uuid", "golang.org/x/text", "gopkg.in/yaml.v3"},
+	}
+	sideEffects = []string{"database/sql", "log", "net", "net/http", "os", "os/exec"}
+
+	// databaseModules speak SQL; databaseUsers are the packages that may.
+	databaseModules = []string{"database/sql", "github.com/jackc/pgx", "github.com/pressly/goose", "modernc.org/sqlite"}
+	databaseUsers   = []string{"store", "store/migrations", "jobs", "trace"}
+)
+
+func join(packages []string, more ...string) []string {
+	return slices.Concat(packages, more)
+}
+
+// checkImports holds a file's imports against the table.
+func checkImports(f source) []finding {
+	var findings []finding
+	for _, spec := range f.tree.Imports {
+		path := strings.Trim(spec.Path.Value, `"`)
+		if reason := refuseImport(f, path); reason != "" {
+			findings = append(findings, f.finding(spec.Pos(), "imports", path+" may not be imported here: "+reason))
+		}
+	}
+	return findings
+}
+
+// refuseImport says why a file may not import path, or nothing.
+func refuseImport(f source, path string) string {
+	if inner, ours := strings.CutPrefix(path, "sepad/internal/"); ours {
+		return refuseOurs(f, inner)
+	}
+	from := f.internalPackage()
+	if f.isTest() || servesTests(from) || !strings.HasPrefix(f.folder, "internal/") {
+		return ""
+	}
+	if modules, pure := pureModules[from]; pure {
+		if (slices.Contains(sideEffects, path) || isForeign(path)) && !anyPrefix(modules, path) {
+			return "decisions are pure; SQL, HTTP, files and logs are edges"
+		}
+	}
+	if anyPrefix(databaseModules, path) && !slices.Contains(databaseUsers, from) {
+		return "all SQL is in internal/store"
+	}
+	return ""
+}
+
+func refuseOurs(f source, inner string) string {
+	from := f.internalPackage()
+	if from == inner {
+		return ""
+	}
+	if servesTests(inner) {
+		if f.isTest() || servesTests(from) || f.under("bench") {
+			return ""
+		}
+		return "it serves tests, and no program may depend on it"
+	}
+	if !strings.HasPrefix(f.folder, "internal/") {
+		return ""
+	}
+	allowed, listed := importsAllowed(f)
+	if !listed {
+		return "package " + from + " is not in the import table"
+	}
+	// The tests of a use case or of what serves it look at the whole app.
+	isBlackBox := f.isTest() && slices.Contains(allowed, "store") || from == "store" && f.isTest()
+	if isBlackBox || anyMatch(allowed, inner) {
+		return ""
+	}
+	return "imports point upward only"
+}
+
+// servesTests tells the packages that no program may depend on: testenv, and
+// the suites and factories in packages such as storetest.
+func servesTests(name string) bool {
+	return name == "testenv" || strings.HasPrefix(name, "testenv/") || strings.HasSuffix(name, "test")
+}
+
+// importsAllowed looks a file's package up. All adapters are as the sandbox. A
+// package that serves the tests of the one above it, or a program that generates
+// something for it, may use what that one may, and that one itself.
+func importsAllowed(f source) (allowed []string, listed bool) {
+	from := f.internalPackage()
+	if provider(f.folder) != "" {
+		from = "gateway/sandbox"
+	}
+	allowed, listed = allowedImports[from]
+	if !listed && (servesTests(from) || f.tree.Name.Name == "main") {
+		parent := path.Dir(from)
+		allowed, listed = allowedImports[parent]
+		allowed = join(allowed, parent)
+	}
+	return allowed, listed
+}
+
+// anyMatch understands "*" for everything and "gateway/*" for what is below.
+func anyMatch(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		prefix, isOpen := strings.CutSuffix(pattern, "*")
+		return pattern == path || isOpen && strings.HasPrefix(path, prefix)
+	})
+}
+
+func anyPrefix(modules []string, path string) bool {
+	return slices.ContainsFunc(modules, func(module string) bool {
+		return path == module || strings.HasPrefix(path, module+"/")
+	})
+}
+
+// isForeign tells modules of others by the dot in the host.
+func isForeign(path string) bool {
+	host, _, _ := strings.Cut(path, "/")
+	return strings.Contains(host, ".")
+}
