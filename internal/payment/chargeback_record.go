@@ -1,0 +1,113 @@
+package payment
+
+import "time"
+
+// Sentences for chargebacks that cannot be recorded.
+var (
+	ErrChargedBack = Conflicting("The payment was charged back already.")
+
+	errChargebackDeclined = Conflicting("A declined payment cannot be charged back.")
+	errChargebackType     = Conflicting("Only a payment can be charged back.")
+	errChargebackInFlight = Conflicting("The payment is being processed.")
+)
+
+// ChargeBack records that the payer's bank took a collection back: the report
+// says what is known of it, and what it leaves open is taken from the payment.
+// The subscription is cancelled unless the operator wants to keep it.
+func ChargeBack(c Collection, report Chargeback, keepSubscription bool, now time.Time) (Change, error) {
+	if err := checkChargeable(c.Transaction, report); err != nil {
+		return Change{}, err
+	}
+	report.complete(c, now)
+	report.ID, report.CreatedAt = NewID(), now
+	change := Change{Collection: c.clone(), Chargeback: &report}
+	change.Events = []Event{newEvent(EventChargebackCreated, report.ID.String())}
+	return change, change.takeBack(keepSubscription, now)
+}
+
+// RecordUnlinked records a chargeback of a payment that we do not know (yet).
+func RecordUnlinked(report Chargeback, now time.Time) Change {
+	report.ID, report.CreatedAt, report.UpdatedAt = NewID(), now, now
+	if report.ReportedAt.IsZero() {
+		report.ReportedAt = now
+	}
+	return Change{Chargeback: &report, Events: []Event{newEvent(EventChargebackCreated, report.ID.String())}}
+}
+
+// LinkChargeback applies a chargeback that was recorded before its payment was
+// known. It was reported then, so that only the payment's change is told.
+func LinkChargeback(c Collection, known Chargeback, keepSubscription bool, now time.Time) (Change, error) {
+	if err := checkChargeable(c.Transaction, known); err != nil {
+		return Change{}, err
+	}
+	known.complete(c, now)
+	change := Change{Collection: c.clone(), Chargeback: &known}
+	return change, change.takeBack(keepSubscription, now)
+}
+
+// checkChargeable refuses a chargeback that cannot be one of the payment.
+func checkChargeable(t Transaction, report Chargeback) error {
+	switch {
+	case t.Type != Sale && t.Type != Rebill:
+		return errChargebackType
+	case t.Attempt.Phase != PhaseNone:
+		return errChargebackInFlight
+	case t.Status == TransactionDeclined:
+		return errChargebackDeclined
+	case t.Status == TransactionChargedBack:
+		return ErrChargedBack
+	case report.AmountMinor > t.AmountMinor:
+		return Fields{"amount": "The payment's amount is " + t.AmountMinor.String() + ": no more can be charged back."}.Err()
+	case report.Currency != "" && report.Currency != t.Currency:
+		return Fields{"currency": "The payment's currency is " + t.Currency + "."}.Err()
+	default:
+		return nil
+	}
+}
+
+// complete fills in from the payment what the report leaves open.
+func (r *Chargeback) complete(c Collection, now time.Time) {
+	t := c.Transaction
+	r.TenantID, r.GatewayID, r.TransactionID, r.LeadID = t.TenantID, t.GatewayID, &t.ID, t.LeadID
+	r.TenantReferenceID, r.UpdatedAt = t.TenantReferenceID, now
+	fill(&r.MerchantTransactionID, t.MerchantTransactionID)
+	fill(&r.GatewayReference, t.GatewayReference)
+	fill(&r.AmountMinor, t.AmountMinor)
+	fill(&r.Currency, t.Currency)
+	fill(&r.MaskedIBAN, t.MaskedIBAN)
+	fill(&r.BIC, t.BIC)
+	fill(&r.Email, t.Email)
+	fill(&r.Country, c.LeadCountry)
+	fill(&r.Country, t.IBANCountry)
+	if r.ReportedAt.IsZero() {
+		r.ReportedAt = now
+	}
+	if r.TransactionAt.IsZero() {
+		r.TransactionAt = t.ProcessedAt
+	}
+}
+
+// fill takes a value where there is none yet.
+func fill[T comparable](to *T, from T) {
+	var none T
+	if *to == none {
+		*to = from
+	}
+}
+
+// takeBack moves the payment and all that hangs on it. Money that we had not
+// counted as collected is not counted as lost.
+func (c *Change) takeBack(keepSubscription bool, now time.Time) error {
+	counted := c.Transaction.Status != TransactionPending
+	c.Transaction.SettleDueAt = time.Time{}
+	if err := c.move(ChargedBack, now); err != nil {
+		return err
+	}
+	if counted {
+		c.earn(-c.Chargeback.AmountMinor)
+	}
+	if keepSubscription {
+		return nil
+	}
+	return c.endSubscription(ChargedBack, now)
+}

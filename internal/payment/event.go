@@ -1,0 +1,47 @@
+package payment
+
+import "github.com/google/uuid"
+
+// EventKind names what a merchant is told (contract 6.1).
+type EventKind string
+
+const (
+	EventSessionCompleted         EventKind = "payment_session.completed"
+	EventTransactionCreated       EventKind = "transaction.created"
+	EventTransactionStatusChanged EventKind = "transaction.status_changed"
+	EventChargebackCreated        EventKind = "chargeback.created"
+)
+
+// EventKinds lists every kind.
+var EventKinds = []EventKind{
+	EventSessionCompleted, EventTransactionCreated, EventTransactionStatusChanged, EventChargebackCreated,
+}
+
+// Event is a fact to report. Key is unique within a tenant, which is what makes
+// reporting it twice impossible.
+type Event struct {
+	ID             uuid.UUID
+	Kind           EventKind
+	Key            string
+	PreviousStatus TransactionStatus // only on a changed status
+	// TransactionID is whose event it is, where more than one can be meant.
+	TransactionID uuid.UUID
+}
+
+func newEvent(kind EventKind, key string) Event {
+	return Event{ID: NewID(), Kind: kind, Key: string(kind) + ":" + key}
+}
+
+// statusChanged reports that a known transaction changed its status.
+func statusChanged(t Transaction, previous TransactionStatus) Event {
+	e := newEvent(EventTransactionStatusChanged, t.ID.String()+":"+string(previous)+">"+string(t.Status))
+	e.PreviousStatus, e.TransactionID = previous, t.ID
+	return e
+}
+
+// transactionCreated reports that a transaction exists that is not declined.
+func transactionCreated(t Transaction) Event {
+	e := newEvent(EventTransactionCreated, t.ID.String())
+	e.TransactionID = t.ID
+	return e
+}

@@ -1,0 +1,76 @@
+package payment
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"math/big"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// NewID is a UUIDv7: unique everywhere, and growing with time so that the
+// newest rows lie together in an index.
+func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+const (
+	// TokenPrefix marks a session token in an Authorization header.
+	TokenPrefix = "ps_"
+	// TokenLength is the length of every session token (contract 2.3).
+	TokenLength = 47
+
+	tokenRandomBytes = 29
+	tokenTenantBytes = 4
+)
+
+// NewToken makes a session token. To everyone outside it is opaque; we find the
+// tenant's short number in its last four bytes, so that a call that carries
+// nothing but the token reaches one tenant's rows directly.
+func NewToken(tenantNumber uint32) string {
+	raw := make([]byte, tokenRandomBytes, tokenRandomBytes+tokenTenantBytes)
+	rand.Read(raw)
+	raw = binary.BigEndian.AppendUint32(raw, tenantNumber)
+	return TokenPrefix + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// TokenTenant gives the short tenant number in a token, and false for a text
+// that cannot be one of ours.
+func TokenTenant(token string) (uint32, bool) {
+	if len(token) != TokenLength || token[:len(TokenPrefix)] != TokenPrefix {
+		return 0, false
+	}
+	// The decoder passes over line breaks, so that the length is looked at again.
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token[len(TokenPrefix):])
+	if err != nil || len(raw) != tokenRandomBytes+tokenTenantBytes {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(raw[tokenRandomBytes:]), true
+}
+
+// ShortToken is what logs and traces may show of a token.
+func ShortToken(token string) string { return token[:min(len(token), 7)] }
+
+// NewMerchantTransactionID is the reference by which a gateway knows a payment.
+func NewMerchantTransactionID(at time.Time) string {
+	return "TXN-" + at.UTC().Format("20060102") + "-" + randomCode(8)
+}
+
+// NewOrderNumber is the order reference that a merchant and a payer see.
+func NewOrderNumber() string { return "ORD-" + randomCode(8) }
+
+// NewMandateReference is the mandate's name towards the payer's bank.
+func NewMandateReference() string { return "MND-" + randomCode(12) }
+
+const codeAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// randomCode is n upper-case letters and digits, each equally likely.
+func randomCode(n int) string {
+	code := make([]byte, n)
+	limit := big.NewInt(int64(len(codeAlphabet)))
+	for i := range code {
+		pick, _ := rand.Int(rand.Reader, limit)
+		code[i] = codeAlphabet[pick.Int64()]
+	}
+	return string(code)
+}

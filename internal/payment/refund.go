@@ -1,0 +1,131 @@
+package payment
+
+import (
+	"fmt"
+	"time"
+)
+
+// BeginRefund opens a refund: the transaction to record before the gateway is
+// called, and the collection with the amount set aside. Without an amount all
+// that is left is given back. The claim is the store's conditional write.
+func BeginRefund(c Collection, amount *Minor, now time.Time) (Change, error) {
+	if err := checkRefundable(c.Transaction); err != nil {
+		return Change{}, err
+	}
+	left := c.Transaction.RefundableMinor()
+	if amount == nil && left == 0 {
+		return Change{}, Conflicting("The whole amount has been refunded or is being refunded.")
+	}
+	if amount == nil {
+		amount = &left
+	}
+	if *amount <= 0 || *amount > left {
+		return Change{}, Fields{"amount": "At most " + left.String() + " is left to refund."}.Err()
+	}
+	change := Change{Collection: c.clone()}
+	change.Transaction.RefundingMinor += *amount
+	refund := refundOf(c.Transaction, *amount, now)
+	change.Refund = &refund
+	return change, nil
+}
+
+// checkRefundable refuses what cannot be given back.
+func checkRefundable(t Transaction) error {
+	switch {
+	case t.Type != Sale && t.Type != Rebill:
+		return Conflicting("Only a payment can be refunded.")
+	case t.Status == TransactionPending:
+		return Conflicting("A payment that has not been settled cannot be refunded.")
+	case t.Status == TransactionDeclined:
+		return Conflicting("A declined payment cannot be refunded.")
+	case t.Status == TransactionChargedBack:
+		return Conflicting("The payment was charged back: nothing can be refunded any more.")
+	default:
+		return nil
+	}
+}
+
+// refundOf is the refund's own transaction. It has the purchase's relations and
+// account, and no reference of the merchant's.
+func refundOf(sale Transaction, amount Minor, now time.Time) Transaction {
+	return Transaction{
+		ID: NewID(), TenantID: sale.TenantID, OrderID: sale.OrderID, SubscriptionID: sale.SubscriptionID,
+		LeadID: sale.LeadID, GatewayID: sale.GatewayID, RefundOf: &sale.ID,
+		MerchantTransactionID: NewMerchantTransactionID(now),
+		Status:                TransactionPending, Type: Refund, AmountMinor: amount, Currency: sale.Currency, Source: SourceRefund,
+		MaskedIBAN: sale.MaskedIBAN, IBANCountry: sale.IBANCountry, BIC: sale.BIC, BankName: sale.BankName,
+		HolderName: sale.HolderName, Email: sale.Email, MandateReference: sale.MandateReference, MandateAt: sale.MandateAt,
+		Attempt:   Attempt{Number: 1, Phase: PhaseSubmit},
+		CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// SettleRefund applies a gateway's answer to a refund: to one that was just
+// submitted, or to one that it had taken in as pending.
+func SettleRefund(c Collection, refund Transaction, o Outcome, now time.Time) (Change, error) {
+	if refund.Status != TransactionPending || refund.RefundOf == nil || *refund.RefundOf != c.Transaction.ID {
+		return Change{}, fmt.Errorf("payment: refund %s is not waiting to be settled", refund.ID)
+	}
+	change := Change{Collection: c.clone(), Refund: &refund}
+	// A refund that has been answered before was reported then.
+	known := !refund.ProcessedAt.IsZero()
+	if !known && o.Verdict != "" {
+		refund.ProcessedAt = now
+	}
+	if o.GatewayReference != "" {
+		refund.GatewayReference = o.GatewayReference
+	}
+	refund.Attempt, refund.UpdatedAt = Attempt{Number: refund.Attempt.Number}, now
+	switch o.Verdict {
+	case VerdictApproved:
+		return change, change.refunded(known, now)
+	case VerdictPending:
+		refund.SettleDueAt = settleDue(o, now)
+		if !known {
+			change.Events = append(change.Events, transactionCreated(refund))
+		}
+		return change, nil
+	case VerdictDeclined, VerdictLost, VerdictUnsent:
+		refund.Decline = o.decline()
+		return change, change.notRefunded(known)
+	default:
+		return Change{}, fmt.Errorf("payment: verdict %q says nothing of a refund", o.Verdict)
+	}
+}
+
+// refunded books a refund that went through.
+func (c *Change) refunded(known bool, now time.Time) (err error) {
+	previous := c.Refund.Status
+	if c.Refund.Status, err = follow(TransactionRules, previous, Approved); err != nil {
+		return err
+	}
+	c.Refund.SettleDueAt = time.Time{}
+	if known {
+		c.Events = append(c.Events, statusChanged(*c.Refund, previous))
+	} else {
+		c.Events = append(c.Events, transactionCreated(*c.Refund))
+	}
+	amount := c.Refund.AmountMinor
+	c.Transaction.RefundingMinor -= amount
+	c.Transaction.RefundedMinor += amount
+	c.earn(-amount)
+	// A payment that was charged back meanwhile stays so.
+	if c.Transaction.RefundedMinor < c.Transaction.AmountMinor || c.Transaction.Status != TransactionApproved {
+		return nil
+	}
+	return c.move(FullyRefunded, now)
+}
+
+// notRefunded gives the amount that was set aside free again.
+func (c *Change) notRefunded(known bool) (err error) {
+	previous := c.Refund.Status
+	if c.Refund.Status, err = follow(TransactionRules, previous, RefusedForGood); err != nil {
+		return err
+	}
+	c.Refund.SettleDueAt = time.Time{}
+	if known {
+		c.Events = append(c.Events, statusChanged(*c.Refund, previous))
+	}
+	c.Transaction.RefundingMinor -= c.Refund.AmountMinor
+	return nil
+}

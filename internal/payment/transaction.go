@@ -1,0 +1,168 @@
+package payment
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/sepa"
+)
+
+// TransactionStatus is where the money of one attempt, rebill or refund stands.
+type TransactionStatus string
+
+const (
+	TransactionPending     TransactionStatus = "pending"
+	TransactionApproved    TransactionStatus = "approved"
+	TransactionDeclined    TransactionStatus = "declined"
+	TransactionRefunded    TransactionStatus = "refunded"
+	TransactionChargedBack TransactionStatus = "charged_back"
+)
+
+// TransactionStatuses lists every status.
+var TransactionStatuses = []TransactionStatus{
+	TransactionPending, TransactionApproved, TransactionDeclined, TransactionRefunded, TransactionChargedBack,
+}
+
+// TransactionType is what a transaction does.
+type TransactionType string
+
+const (
+	Sale    TransactionType = "sdd_sale"
+	Rebill  TransactionType = "sdd_rebill"
+	Refund  TransactionType = "sdd_refund"
+	Mandate TransactionType = "sdd_mandate" // a free trial: the mandate is set up, nothing is collected
+)
+
+// otherType is the standardized type of what is neither a sale nor a refund.
+const otherType = "other_type"
+
+// StandardizedTypes lists every type that reconciliation knows.
+var StandardizedTypes = []string{string(Sale), string(Refund), otherType}
+
+// Standardized is the type that reconciliation shows (contract 2.11).
+func (t TransactionType) Standardized() string {
+	switch t {
+	case Sale, Rebill:
+		return string(Sale)
+	case Refund:
+		return string(Refund)
+	default:
+		return otherType
+	}
+}
+
+// SequenceType is the collection's place in its mandate's life.
+type SequenceType string
+
+const (
+	SequenceFirst     SequenceType = "FRST"
+	SequenceRecurring SequenceType = "RCUR"
+)
+
+// Source is where a transaction came from.
+type Source string
+
+const (
+	SourceAPI        Source = "api_submission"
+	SourceHostedPage Source = "hosted_page"
+	SourceImport     Source = "csv_import"
+	SourceRefund     Source = "admin_refund"
+	SourceWebhook    Source = "webhook"
+)
+
+// Instrument is the account that is debited. The IBAN itself is held only
+// while a payment is being submitted; rows keep it sealed.
+type Instrument struct {
+	IBAN       sepa.IBAN
+	HolderName string
+	Bank       sepa.Bank
+}
+
+// String keeps a person out of logs.
+func (i Instrument) String() string { return "account " + i.IBAN.Masked() }
+
+// Phase says which question to the gateway is outstanding.
+type Phase string
+
+const (
+	// PhaseNone: nothing is outstanding.
+	PhaseNone Phase = ""
+	// PhaseSubmit: the payment was or may have been submitted.
+	PhaseSubmit Phase = "submit"
+	// PhaseVerify: the mandate's verification was asked for.
+	PhaseVerify Phase = "verify"
+	// PhaseExpire: the session's time ran out while it awaited verification,
+	// and the gateway is asked whether it has collected.
+	PhaseExpire Phase = "expire"
+)
+
+// Attempt is the part of a transaction that concerns its submission: one row
+// holds both, because each attempt is a transaction of its own.
+type Attempt struct {
+	Number      int
+	Phase       Phase
+	LookupCount int
+	// NextLookupAt is real time, never the sandbox clock: a gateway that owes
+	// an answer is asked in the world's time.
+	NextLookupAt time.Time
+}
+
+// Transaction is one movement of money, or the attempt at one.
+type Transaction struct {
+	ID                    uuid.UUID
+	TenantID              uuid.UUID
+	SessionID             *uuid.UUID
+	OrderID               *uuid.UUID
+	SubscriptionID        *uuid.UUID
+	LeadID                *uuid.UUID
+	GatewayID             uuid.UUID
+	MerchantTransactionID string
+	TenantReferenceID     *string
+	GatewayReference      string
+
+	Status       TransactionStatus
+	Type         TransactionType
+	AmountMinor  Minor
+	Currency     string
+	SequenceType SequenceType // "" when nothing is collected
+	Source       Source
+
+	MaskedIBAN       string
+	IBANCountry      string
+	BIC              string
+	BankName         string
+	HolderName       string
+	Email            string
+	MandateReference string
+	MandateAt        time.Time
+
+	// RefundOf names the transaction that a refund gives back.
+	RefundOf *uuid.UUID
+	// RefundedMinor was given back, RefundingMinor is on its way back.
+	RefundedMinor  Minor
+	RefundingMinor Minor
+
+	Attempt               Attempt
+	VerificationURL       string
+	VerificationReference string
+	Decline               *Decline
+	// SettleDueAt is when the gateway is next asked about a pending
+	// transaction; zero when nothing is expected.
+	SettleDueAt time.Time
+	// ProcessedAt is when the gateway first answered; it does not move.
+	ProcessedAt time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// String keeps a person out of logs.
+func (t Transaction) String() string { return "transaction " + t.ID.String() }
+
+// RefundableMinor is how much may still be given back.
+func (t Transaction) RefundableMinor() Minor {
+	return t.AmountMinor - t.RefundedMinor - t.RefundingMinor
+}
+
+// IBANLast4 is the visible end of the masked account.
+func (t Transaction) IBANLast4() string { return t.MaskedIBAN[max(0, len(t.MaskedIBAN)-4):] }
