@@ -1,0 +1,179 @@
+package merchant
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+	"gopkg.in/yaml.v3"
+)
+
+// File is a resource file without mistakes of its own.
+type File struct {
+	Name    string
+	Tenants []FileTenant
+}
+
+// FileTenant is one tenant's part of a file. Its records are complete, for what
+// the file leaves out, or gives as null, has its default: everything is active;
+// a gateway is in test mode in a sandbox; a profile takes all events and is not
+// the default; a page has our colours and shows all that the product has; a
+// campaign allows 3 attempts, asks for a checkbox, and its sessions live as
+// long as the deployment says. Two defaults need the database.
+// A webhook profile without a SigningSecret keeps the one it has or gets a new
+// one, and an APIKey without a Key is made when the tenant has none of its name.
+type FileTenant struct {
+	Line            int
+	Path            string
+	Tenant          Tenant // its Number is given by the database
+	APIKeys         []FileAPIKey
+	Gateways        []Entry[GatewayAccount]
+	WebhookProfiles []Entry[WebhookProfile]
+	HostedPages     []Entry[HostedPage]
+	Offers          []Entry[Offer]
+	Campaigns       []Entry[Campaign]
+	// Unresolved are the ids that the file names but does not hold. Each must
+	// be one of the same tenant's records already.
+	Unresolved []Reference
+}
+
+// Entry is a record and the line at which it begins.
+type Entry[T any] struct {
+	Line   int
+	Path   string
+	Record T
+}
+
+// FileAPIKey is a key that the tenant shall have.
+type FileAPIKey struct {
+	Line int
+	Path string
+	Name string
+	Key  Secret // "" to have one made
+}
+
+// RecordKind is a kind of record that others refer to.
+type RecordKind string
+
+const (
+	KindTenant         RecordKind = "tenant"
+	KindGateway        RecordKind = "gateway"
+	KindWebhookProfile RecordKind = "webhook profile"
+	KindHostedPage     RecordKind = "hosted page"
+	KindOffer          RecordKind = "offer"
+	KindCampaign       RecordKind = "campaign"
+)
+
+// one is the kind with its article.
+func (k RecordKind) one() string {
+	if k == KindOffer {
+		return "an " + string(k)
+	}
+	return "a " + string(k)
+}
+
+// Reference is an id by which one record names another.
+type Reference struct {
+	Line int
+	Path string
+	Kind RecordKind
+	ID   uuid.UUID
+}
+
+// Missing is the mistake of a reference that leads nowhere.
+func (r Reference) Missing() Mistake {
+	return Mistake{Line: r.Line, Path: r.Path, Sentence: fmt.Sprintf("The tenant has no %s with this id.", r.Kind)}
+}
+
+// ParseFile reads a resource file for a deployment of an environment whose
+// adapters are named. Its error is a *FileError with every mistake there is.
+func ParseFile(name string, data []byte, environment Environment, adapters []string) (*File, error) {
+	root, mistake := load(data)
+	if mistake != nil {
+		return nil, &FileError{File: name, Mistakes: []Mistake{*mistake}}
+	}
+	r := &reader{
+		environment: environment, adapters: adapters, reported: map[string]bool{},
+		index: index{places: map[uuid.UUID]place{}, keys: map[Secret]int{}, references: map[int][]Reference{}},
+	}
+	file := &File{Name: name}
+	if o, ok := r.object(root, "", "tenants"); ok {
+		file.Tenants = r.tenants(o)
+	}
+	if len(r.mistakes) > 0 {
+		return nil, &FileError{File: name, Mistakes: sorted(r.mistakes)}
+	}
+	return file, nil
+}
+
+func (r *reader) tenants(o object) []FileTenant {
+	o.require("tenants")
+	objects := o.objects("tenants", "id", "name", "creditor", "api_keys", "gateways",
+		"webhook_profiles", "hosted_pages", "offers", "campaigns")
+	if node := o.fields["tenants"]; node != nil && node.Kind == yaml.SequenceNode && len(node.Content) == 0 {
+		o.wrong("tenants", "The file lists no tenant.")
+	}
+	tenants := make([]FileTenant, len(objects))
+	for i, object := range objects {
+		tenants[i] = r.tenant(object, i)
+	}
+	for i := range tenants {
+		tenants[i].Unresolved = r.resolve(i)
+	}
+	return tenants
+}
+
+// place is where the file defines an id. Tenants are counted, not named: one
+// whose own id is wrong can still have its records checked.
+type place struct {
+	kind   RecordKind
+	tenant int
+	line   int
+}
+
+// index knows which ids the file defines and which it refers to.
+type index struct {
+	places     map[uuid.UUID]place
+	keys       map[Secret]int      // the line of each chosen API key
+	references map[int][]Reference // by tenant
+}
+
+// define takes a record's own id, which nothing else in the file may have.
+func (o object) define(kind RecordKind, tenant int) uuid.UUID {
+	id, ok := o.uuid("id")
+	if !ok {
+		return uuid.Nil
+	}
+	if first, taken := o.r.index.places[id]; taken {
+		o.wrong("id", "This id is already that of %s in line %d.", first.kind.one(), first.line)
+		return id
+	}
+	o.r.index.places[id] = place{kind: kind, tenant: tenant, line: o.lineOf("id")}
+	return id
+}
+
+// refer takes the id of another record of the same tenant.
+func (o object) refer(key string, kind RecordKind, tenant int) *uuid.UUID {
+	id, ok := o.uuid(key)
+	if !ok {
+		return nil
+	}
+	references := o.r.index.references
+	references[tenant] = append(references[tenant], Reference{o.lineOf(key), o.at(key), kind, id})
+	return &id
+}
+
+// resolve checks a tenant's references against the whole file and gives those
+// that it does not hold.
+func (r *reader) resolve(tenant int) (unresolved []Reference) {
+	for _, reference := range r.index.references[tenant] {
+		switch target, found := r.index.places[reference.ID]; {
+		case !found:
+			unresolved = append(unresolved, reference)
+		case target.kind != reference.Kind:
+			r.wrong(reference.Line, reference.Path, "This is the id of %s, not of %s.", target.kind.one(), reference.Kind.one())
+		case target.tenant != tenant:
+			r.wrong(reference.Line, reference.Path, "This %s belongs to another tenant.", reference.Kind)
+		}
+	}
+	return unresolved
+}

@@ -1,0 +1,122 @@
+package merchant
+
+import (
+	"fmt"
+	"slices"
+
+	"sepad/internal/payment"
+)
+
+// minSecretLetters is how long a signing secret must at least be in production.
+const minSecretLetters = 16
+
+// Colours of a page that names none.
+const (
+	DefaultPrimaryColor = "#1a56db"
+	DefaultAccentColor  = "#0e9f6e"
+)
+
+// gateway reads a gateway account. A sandbox deployment works against gateways'
+// sandboxes, so that test_mode is on there unless the file says otherwise.
+func (o object) gateway(tenant int) GatewayAccount {
+	o.require("id", "name", "adapter")
+	return GatewayAccount{
+		ID:         o.define(KindGateway, tenant),
+		Name:       o.text("name", maxName),
+		Adapter:    oneOf(o, "adapter", o.r.adapters, ""),
+		TestMode:   o.boolean("test_mode", o.r.environment == Sandbox),
+		Descriptor: o.text("descriptor", maxName),
+		Settings:   o.tree("settings"),
+		Active:     o.boolean("active", true),
+	}
+}
+
+// webhookProfile reads a profile; it takes all events unless some are named.
+func (o object) webhookProfile(tenant int) WebhookProfile {
+	o.require("id", "name", "url")
+	return WebhookProfile{
+		ID:            o.define(KindWebhookProfile, tenant),
+		Name:          o.text("name", maxName),
+		URL:           o.url("url"),
+		SigningSecret: o.signingSecret(),
+		Events:        o.events(),
+		Default:       o.boolean("default", false),
+		Active:        o.boolean("active", true),
+	}
+}
+
+// signingSecret is taken as it is written: a blank in it is part of it.
+func (o object) signingSecret() Secret {
+	text, ok := o.literal("signing_secret", "a text", "!!str")
+	if !ok {
+		return ""
+	}
+	if problem := SigningSecretProblem(text, o.r.environment); problem != "" {
+		o.wrong("signing_secret", "%s", problem)
+	}
+	return Secret(text)
+}
+
+// SigningSecretProblem says why a text cannot sign events, "" when it can.
+func SigningSecretProblem(text string, environment Environment) string {
+	switch {
+	case text == "" || len(text) > maxName:
+		return fmt.Sprintf("A signing secret has 1 to %d bytes.", maxName)
+	case environment == Production && len(text) < minSecretLetters:
+		return fmt.Sprintf("In production a signing secret has at least %d characters.", minSecretLetters)
+	default:
+		return ""
+	}
+}
+
+func (o object) events() []payment.EventKind {
+	if !o.has("events") {
+		return slices.Clone(payment.EventKinds)
+	}
+	nodes := o.list("events")
+	if len(nodes) == 0 && !o.r.reported[o.at("events")] {
+		o.wrong("events", "Name at least one event, or leave events out to get all.")
+	}
+	var kinds []payment.EventKind
+	for i, node := range nodes {
+		path := fmt.Sprintf("%s[%d]", o.at("events"), i)
+		switch kind := payment.EventKind(node.Value); {
+		case !slices.Contains(payment.EventKinds, kind):
+			o.r.wrong(node.Line, path, "This must be one of %s.%s", listed(payment.EventKinds), didYouMean(node.Value, asTexts(payment.EventKinds)))
+		case slices.Contains(kinds, kind):
+			o.r.wrong(node.Line, path, "This event is named twice.")
+		default:
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// hostedPage reads a page; it shows what the product has unless told not to.
+func (o object) hostedPage(tenant int) HostedPage {
+	o.require("id", "name")
+	return HostedPage{
+		ID:                     o.define(KindHostedPage, tenant),
+		Name:                   o.text("name", maxName),
+		Branding:               o.branding(),
+		Content:                o.tree("content"),
+		ShowProductName:        o.boolean("show_product_name", true),
+		ShowProductPrice:       o.boolean("show_product_price", true),
+		ShowProductDescription: o.boolean("show_product_description", true),
+		SuccessRedirectURL:     optional(o.url("success_redirect_url")),
+		FailureRedirectURL:     optional(o.url("failure_redirect_url")),
+		Active:                 o.boolean("active", true),
+	}
+}
+
+func (o object) branding() Branding {
+	b, ok := o.child("branding", "logo_url", "primary_color", "accent_color")
+	if !ok {
+		return Branding{PrimaryColor: DefaultPrimaryColor, AccentColor: DefaultAccentColor}
+	}
+	return Branding{
+		LogoURL:      optional(b.url("logo_url")),
+		PrimaryColor: b.color("primary_color", DefaultPrimaryColor),
+		AccentColor:  b.color("accent_color", DefaultAccentColor),
+	}
+}
