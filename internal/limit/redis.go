@@ -1,0 +1,155 @@
+package limit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	// defaultPatience is how long a call waits for Redis before it counts for
+	// itself.
+	defaultPatience = 100 * time.Millisecond
+	// coolDown is how long Redis is left alone after it did not answer, so
+	// that an outage costs one call the patience and not all of them.
+	coolDown = 2 * time.Second
+)
+
+// slide keeps the instants of accepted calls in a list, newest first. It takes
+// Redis's own time in microseconds, so that processes whose clocks differ
+// agree; a test gives a time of its own. The result is the wait, 0 for a call
+// that was counted. A clock that steps back is treated as in memory.
+var slide = redis.NewScript(`
+local rate = tonumber(ARGV[1])
+local now = tonumber(ARGV[2])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+local newest = tonumber(redis.call('LINDEX', KEYS[1], 0) or 0)
+if newest >= now + 1000000 then
+  redis.call('DEL', KEYS[1])
+elseif newest > now then
+  now = newest
+end
+local oldest = redis.call('LINDEX', KEYS[1], rate - 1)
+if oldest then
+  local wait = oldest + 1000000 - now
+  if wait > 0 then
+    return wait
+  end
+end
+redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
+redis.call('LTRIM', KEYS[1], 0, rate - 1)
+redis.call('PEXPIRE', KEYS[1], 1500)
+return 0
+`)
+
+// shared counts in Redis, for all processes together.
+type shared struct {
+	client   *redis.Client
+	logger   *slog.Logger
+	onOutage func()
+	patience time.Duration
+	// time is what the script is told of the time: "" for Redis's own.
+	time func(now time.Time) string
+
+	// awayUntil is 0 while Redis answers, else when to try it again, in
+	// nanoseconds.
+	awayUntil atomic.Int64
+}
+
+func newShared(settings Settings) (*shared, error) {
+	options, err := redis.ParseURL(settings.RedisURL)
+	if err != nil {
+		// What the library says may repeat the password.
+		return nil, errors.New("SEPAD_REDIS_URL must be an address such as redis://host:6379/0")
+	}
+	patience := cmp.Or(settings.patience, defaultPatience)
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = patience, patience, patience
+	options.PoolTimeout, options.ContextTimeoutEnabled = patience, true
+	options.MaxRetries, options.DialerRetries = -1, 1
+	options.DisableIdentity = true
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	// The library writes a line of its own for each failed attempt.
+	logging.Disable()
+	return &shared{
+		client: redis.NewClient(options), logger: cmp.Or(settings.Logger, slog.Default()), onOutage: settings.OnOutage, patience: patience,
+		time: func(time.Time) string { return "" },
+	}, nil
+}
+
+// greet finds out at the start whether Redis is there, so that the log says so
+// before the first call does.
+func (s *shared) greet(ctx context.Context, now time.Time) {
+	ctx, cancel := s.withPatience(ctx)
+	defer cancel()
+	if err := s.client.Ping(ctx).Err(); err != nil {
+		s.away(ctx, err, now)
+	}
+}
+
+// take counts a call; answered is false when Redis could not be asked.
+func (s *shared) take(ctx context.Context, who caller, rate int, now time.Time) (wait time.Duration, answered bool) {
+	ask, probe := s.worthAsking(now)
+	if !ask {
+		return 0, false
+	}
+	ctx, cancel := s.withPatience(ctx)
+	defer cancel()
+	key := "sepad:limit:" + string(who.scope) + ":" + who.key
+	micros, err := slide.Run(ctx, s.client, []string{key}, strconv.Itoa(rate), s.time(now)).Int64()
+	if err != nil {
+		s.away(ctx, err, now)
+		return 0, false
+	}
+	// An answer to what was asked before the outage says nothing of now.
+	if probe {
+		s.back(ctx)
+	}
+	return time.Duration(micros) * time.Microsecond, true
+}
+
+// withPatience bounds a question to Redis. A client that goes away must not
+// look like an outage, so its cancellation stays outside.
+func (s *shared) withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+}
+
+// worthAsking is true while Redis answers. During an outage it is true for one
+// call per coolDown, the probe, which finds out for all.
+func (s *shared) worthAsking(now time.Time) (ask, probe bool) {
+	until := s.awayUntil.Load()
+	if until == 0 {
+		return true, false
+	}
+	at := now.UnixNano()
+	// A time far before the end of the cool-down is a clock that was set back.
+	waiting := at < until && until-at <= int64(coolDown)
+	probe = !waiting && s.awayUntil.CompareAndSwap(until, at+int64(coolDown))
+	return probe, probe
+}
+
+func (s *shared) away(ctx context.Context, err error, now time.Time) {
+	if s.awayUntil.Swap(now.Add(coolDown).UnixNano()) != 0 {
+		return
+	}
+	s.logger.LogAttrs(ctx, slog.LevelWarn, "Redis is away, each process now limits for itself", slog.Any("error", err))
+	if s.onOutage != nil {
+		s.onOutage()
+	}
+}
+
+func (s *shared) back(ctx context.Context) {
+	if s.awayUntil.Swap(0) != 0 {
+		s.logger.LogAttrs(ctx, slog.LevelInfo, "Redis is back, processes limit together again")
+	}
+}

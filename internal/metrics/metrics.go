@@ -1,0 +1,120 @@
+// Package metrics counts what an operator watches and shows it to Prometheus.
+//
+// The parts of the service that have something to report are given one of the
+// functions here and know nothing of Prometheus; what lies in the database is
+// read when somebody looks. Labels are ours alone (routes, scopes, adapters,
+// verdicts): no text of a caller becomes one, so that nobody can fill the
+// memory with labels or put a person's data into them.
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics is a registry of our own: two in one process do not meet.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests       *prometheus.CounterVec
+	requestTook    *prometheus.HistogramVec
+	gatewayCalls   *prometheus.CounterVec
+	gatewayTook    *prometheus.HistogramVec
+	deliveries     *prometheus.CounterVec
+	deliveryTook   prometheus.Histogram
+	limitRefusals  *prometheus.CounterVec
+	redisOutages   prometheus.Counter
+	failedReadings prometheus.Counter
+}
+
+// New makes the collectors, with those of the Go runtime and the process.
+func New() *Metrics {
+	m := &Metrics{
+		registry:       prometheus.NewRegistry(),
+		requests:       counters("sepad_http_requests_total", "Requests answered.", "method", "route", "status"),
+		requestTook:    histograms("sepad_http_request_duration_seconds", "Time to answer a request.", requestBuckets, "method", "route", "status"),
+		gatewayCalls:   counters("sepad_gateway_calls_total", "Calls to payment gateways.", "adapter", "operation", "verdict"),
+		gatewayTook:    histograms("sepad_gateway_call_duration_seconds", "Time that payment gateways took.", gatewayBuckets, "adapter", "operation"),
+		deliveries:     counters("sepad_webhook_attempts_total", "Attempts to deliver an event.", "outcome"),
+		deliveryTook:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sepad_webhook_attempt_duration_seconds", Help: "Time that receivers of events took.", Buckets: gatewayBuckets}),
+		limitRefusals:  counters("sepad_limit_refusals_total", "Requests refused because of a rate limit.", "scope"),
+		redisOutages:   counter("sepad_redis_outages_total", "Times that Redis went away and limits were kept per process."),
+		failedReadings: counter("sepad_metrics_failed_readings_total", "Figures that could not be read from the database."),
+	}
+	m.registry.MustRegister(
+		m.requests, m.requestTook, m.gatewayCalls, m.gatewayTook, m.deliveries, m.deliveryTook,
+		m.limitRefusals, m.redisOutages, m.failedReadings,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// A request that reaches a gateway takes as long as the gateway may.
+var (
+	requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	gatewayBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30}
+)
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// Handler shows everything as Prometheus text.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+}
+
+// ObserveRequest counts an answered request. The route is a pattern.
+func (m *Metrics) ObserveRequest(method, route string, status int, took time.Duration) {
+	method, class := methodLabel(method), statusClass(status)
+	m.requests.WithLabelValues(method, route, class).Inc()
+	m.requestTook.WithLabelValues(method, route, class).Observe(took.Seconds())
+}
+
+// ObserveGatewayCall counts a call to a gateway and what came of it.
+func (m *Metrics) ObserveGatewayCall(adapter, operation, verdict string, took time.Duration) {
+	m.gatewayCalls.WithLabelValues(adapter, operation, verdict).Inc()
+	m.gatewayTook.WithLabelValues(adapter, operation).Observe(took.Seconds())
+}
+
+// ObserveDelivery counts an attempt to deliver an event and what came of it.
+func (m *Metrics) ObserveDelivery(outcome string, took time.Duration) {
+	m.deliveries.WithLabelValues(outcome).Inc()
+	m.deliveryTook.Observe(took.Seconds())
+}
+
+// CountLimitRefusal counts a request that came too soon.
+func (m *Metrics) CountLimitRefusal(scope string) { m.limitRefusals.WithLabelValues(scope).Inc() }
+
+// CountRedisOutage counts a time that Redis went away.
+func (m *Metrics) CountRedisOutage() { m.redisOutages.Inc() }
+
+// methodLabel keeps the words that strangers send as methods out of labels.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "other"
+	}
+}
+
+func statusClass(status int) string {
+	classes := [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
+	if i := status/100 - 1; i >= 0 && i < len(classes) {
+		return classes[i]
+	}
+	return "other"
+}

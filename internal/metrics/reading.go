@@ -1,0 +1,100 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// readingPatience bounds a figure that is read from the database while somebody
+// looks at the metrics.
+const readingPatience = 2 * time.Second
+
+// Pool is the state of a database pool.
+type Pool struct {
+	Open    int // connections that exist
+	InUse   int
+	Max     int
+	Waits   int64         // times that somebody had to wait for a connection
+	Waiting time.Duration // how long in all
+}
+
+// WatchPool shows the state of the pool with that name.
+func (m *Metrics) WatchPool(name string, read func() Pool) {
+	describe := func(metric, help string) *prometheus.Desc {
+		return prometheus.NewDesc(metric, help, nil, prometheus.Labels{"pool": name})
+	}
+	open := describe("sepad_db_connections", "Database connections that are open.")
+	inUse := describe("sepad_db_connections_in_use", "Database connections that are in use.")
+	limit := describe("sepad_db_connections_max", "Database connections that may be open.")
+	waits := describe("sepad_db_waits_total", "Times that a connection had to be waited for.")
+	waiting := describe("sepad_db_wait_seconds_total", "Time spent waiting for connections.")
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		pool := read()
+		show(prometheus.MustNewConstMetric(open, prometheus.GaugeValue, float64(pool.Open)))
+		show(prometheus.MustNewConstMetric(inUse, prometheus.GaugeValue, float64(pool.InUse)))
+		show(prometheus.MustNewConstMetric(limit, prometheus.GaugeValue, float64(pool.Max)))
+		show(prometheus.MustNewConstMetric(waits, prometheus.CounterValue, float64(pool.Waits)))
+		show(prometheus.MustNewConstMetric(waiting, prometheus.CounterValue, pool.Waiting.Seconds()))
+	}))
+}
+
+// WatchQueue shows how many jobs there are in each state.
+func (m *Metrics) WatchQueue(read func(context.Context) (map[string]int, error)) {
+	m.watchStates("sepad_queue_jobs", "Background jobs by state.", read)
+}
+
+// WatchDeliveries shows how many events are in line to be sent, and how many
+// wait to be tried again.
+func (m *Metrics) WatchDeliveries(read func(context.Context) (map[string]int, error)) {
+	m.watchStates("sepad_webhook_backlog", "Events that are to be delivered, by state.", read)
+}
+
+// watchStates shows how many of something there are in each state.
+func (m *Metrics) watchStates(name, help string, read func(context.Context) (map[string]int, error)) {
+	amount := prometheus.NewDesc(name, help, []string{"state"}, nil)
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		states, ok := reading(m, read)
+		if !ok {
+			return
+		}
+		for state, n := range states {
+			show(prometheus.MustNewConstMetric(amount, prometheus.GaugeValue, float64(n), state))
+		}
+	}))
+}
+
+// WatchUnknownOutcomes shows how many payments wait for the gateway to say
+// whether they were taken.
+func (m *Metrics) WatchUnknownOutcomes(read func(context.Context) (int, error)) {
+	open := prometheus.NewDesc("sepad_unknown_outcomes", "Payments whose outcome the gateway still owes.", nil, nil)
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		if n, ok := reading(m, read); ok {
+			show(prometheus.MustNewConstMetric(open, prometheus.GaugeValue, float64(n)))
+		}
+	}))
+}
+
+// reading reads a figure. One that cannot be read is left out and counted: a
+// gap is seen, a 0 would be believed.
+func reading[T any](m *Metrics, read func(context.Context) (T, error)) (T, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), readingPatience)
+	defer cancel()
+	figure, err := read(ctx)
+	if err != nil {
+		m.failedReadings.Inc()
+	}
+	return figure, err == nil
+}
+
+// collector reads figures at the moment that somebody looks.
+type collector func(show func(prometheus.Metric))
+
+// Describe says nothing, which registers the collector unchecked: a reading
+// that fails is then no inconsistency.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	c(func(m prometheus.Metric) { out <- m })
+}

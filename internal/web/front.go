@@ -1,0 +1,143 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"sepad/internal/clock"
+	"sepad/internal/payment"
+)
+
+// Front is what every request passes first and every answer last.
+type Front struct {
+	Proxies TrustedProxies
+	Logger  *slog.Logger
+	Clock   clock.Clock
+	// Observe is told of every answer; nil when nobody measures.
+	Observe func(method, route string, status int, took time.Duration)
+}
+
+// info is what is known of a request beside itself. One request is served by
+// one goroutine, so it needs no lock.
+type info struct {
+	id       string
+	clientIP netip.Addr
+	logger   *slog.Logger
+	answer   *answer
+	route    string
+	session  string
+	quiet    bool
+}
+
+type infoKey struct{}
+
+func infoOf(ctx context.Context) *info {
+	i, _ := ctx.Value(infoKey{}).(*info)
+	return i
+}
+
+// RequestID is the id under which the log knows a request, "" outside of one.
+func RequestID(ctx context.Context) string {
+	if i := infoOf(ctx); i != nil {
+		return i.id
+	}
+	return ""
+}
+
+// ClientIP is the address that a request came from, the zero address when it
+// did not come over IP.
+func ClientIP(ctx context.Context) netip.Addr {
+	if i := infoOf(ctx); i != nil {
+		return i.clientIP
+	}
+	return netip.Addr{}
+}
+
+func logger(ctx context.Context) *slog.Logger {
+	if i := infoOf(ctx); i != nil {
+		return i.logger
+	}
+	return slog.Default()
+}
+
+func answered(ctx context.Context) bool {
+	i := infoOf(ctx)
+	return i != nil && i.answer.status != 0
+}
+
+// unmatched is the route of a request that has none: its path is a stranger's
+// text and belongs neither into the log nor into a metric's label.
+const unmatched = "unmatched"
+
+// Wrap puts the front before a handler.
+func (f Front) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := f.Clock.Now()
+		known := &info{
+			clientIP: f.Proxies.ClientIP(r), id: f.requestID(r), logger: f.Logger,
+			answer: &answer{ResponseWriter: w}, route: unmatched,
+		}
+		w.Header().Set("X-Request-Id", known.id)
+		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
+		// Deferred, so that an answer that was broken off has its line too.
+		defer func() { f.finish(r, known, f.Clock.Now().Sub(began)) }()
+		next.ServeHTTP(known.answer, r)
+	})
+}
+
+// requestID takes over the id that a proxy of ours has given, so that its log
+// and ours can be read together.
+func (f Front) requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if id != "" && saneID(id) && f.Proxies.Contains(peer(r)) {
+		return id
+	}
+	return payment.NewID().String()
+}
+
+func saneID(id string) bool {
+	const longest = 128
+	return len(id) <= longest && !strings.ContainsFunc(id, func(c rune) bool {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		return !letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
+	})
+}
+
+func (f Front) finish(r *http.Request, known *info, took time.Duration) {
+	status := known.answer.status
+	if status == 0 {
+		status = http.StatusOK // what net/http sends for a handler that wrote nothing
+	}
+	if f.Observe != nil {
+		f.Observe(r.Method, known.route, status, took)
+	}
+	logAccess(r, known, status, took)
+}
+
+// answer remembers the status of an answer that has begun.
+type answer struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	const lastInformational = 199
+	if a.status == 0 && status > lastInformational {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(body []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	return a.ResponseWriter.Write(body)
+}
+
+// Unwrap leads http.ResponseController to what lies below.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+)
+
+// NewLogger writes "text" or "json"; "" is text on a terminal and JSON
+// elsewhere. Every line written within a request carries the request's id.
+func NewLogger(format string, w io.Writer) (*slog.Logger, error) {
+	if format == "" {
+		format = "json"
+		if isTerminal(w) {
+			format = "text"
+		}
+	}
+	switch format {
+	case "text":
+		return slog.New(requestHandler{slog.NewTextHandler(w, nil)}), nil
+	case "json":
+		return slog.New(requestHandler{slog.NewJSONHandler(w, nil)}), nil
+	default:
+		return nil, fmt.Errorf("SEPAD_LOG_FORMAT must be text or json, not %q", format)
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	about, err := file.Stat()
+	return err == nil && about.Mode()&os.ModeCharDevice != 0
+}
+
+// requestHandler adds the request's id to whatever is logged on its behalf,
+// also deep below the handlers, which know nothing of HTTP.
+type requestHandler struct{ slog.Handler }
+
+func (h requestHandler) Handle(ctx context.Context, line slog.Record) error {
+	if id := RequestID(ctx); id != "" {
+		line.AddAttrs(slog.String("request_id", id))
+	}
+	return h.Handler.Handle(ctx, line)
+}
+
+func (h requestHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return requestHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h requestHandler) WithGroup(name string) slog.Handler {
+	return requestHandler{h.Handler.WithGroup(name)}
+}
+
+// logAccess writes the line that every request leaves: its route, never its
+// path, which holds a credential.
+func logAccess(r *http.Request, known *info, status int, took time.Duration) {
+	level := slog.LevelInfo
+	if known.quiet {
+		level = slog.LevelDebug
+	}
+	if !known.logger.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 6)
+	attrs = append(attrs, slog.String("method", knownMethod(r.Method)), slog.String("route", known.route),
+		slog.Int("status", status), slog.Duration("duration", took), slog.String("client_ip", clientText(known)))
+	if known.session != "" {
+		attrs = append(attrs, slog.String("session", known.session))
+	}
+	known.logger.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+func clientText(known *info) string {
+	if known.clientIP.IsValid() {
+		return known.clientIP.String()
+	}
+	return ""
+}
+
+// knownMethod keeps a stranger's text out of the log.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete, http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return method
+	default:
+		return "other"
+	}
+}

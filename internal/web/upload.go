@@ -1,0 +1,85 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"sepad/internal/payment"
+)
+
+// MaxUpload is the largest body of a call that hands in a file.
+const MaxUpload = 1 << 30
+
+// maxFormField bounds the text of a field beside the file.
+const maxFormField = 4 << 10
+
+var (
+	errUploadType     = &StatusError{Status: http.StatusUnsupportedMediaType, Detail: "The request body must be multipart/form-data."}
+	errUploadTooLarge = &StatusError{Status: http.StatusRequestEntityTooLarge, Detail: "The request body is larger than 1 GiB."}
+	errUploadBroken   = &payment.Error{Kind: payment.Invalid, Detail: "The form could not be read to its end."}
+)
+
+// Upload is a form whose last part is a file that is read as it arrives.
+type Upload struct {
+	fields map[string]string
+	File   io.Reader
+}
+
+// Field gives a field of the form.
+func (u *Upload) Field(name string) string { return u.fields[name] }
+
+// ReadUpload reads a form up to its file. The file is not held anywhere: it must
+// be the last part, so that everything about it is known when it comes. Its
+// transfer may take longer than an ordinary call.
+func ReadUpload(w http.ResponseWriter, r *http.Request) (*Upload, error) {
+	if r.ContentLength > MaxUpload {
+		return nil, errUploadTooLarge
+	}
+	control := http.NewResponseController(w)
+	if err := errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})); err != nil {
+		return nil, err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, MaxUpload)
+	form, err := r.MultipartReader()
+	if err != nil {
+		return nil, errUploadType
+	}
+	upload := &Upload{fields: map[string]string{}}
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, payment.Fields{"file": "file is required, as the last part of the form."}.Err()
+		}
+		if err != nil {
+			return nil, errUploadBroken
+		}
+		if part.FormName() == "file" {
+			upload.File = fileOf(part)
+			return upload, nil
+		}
+		text, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
+		if err != nil || len(text) > maxFormField {
+			return nil, errUploadBroken
+		}
+		upload.fields[part.FormName()] = string(text)
+	}
+}
+
+// fileOf tells a file that broke off or is too large from one that has ended.
+func fileOf(part *multipart.Part) io.Reader { return &uploadedFile{part} }
+
+type uploadedFile struct{ part *multipart.Part }
+
+func (f *uploadedFile) Read(into []byte) (int, error) {
+	n, err := f.part.Read(into)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return n, errUploadTooLarge
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, errUploadBroken
+	}
+	return n, err
+}
