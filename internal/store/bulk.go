@@ -1,0 +1,94 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// bulkRow is a row that is written together with thousands of others.
+type bulkRow interface {
+	// appendCopy writes the row in PostgreSQL's text form of COPY.
+	appendCopy(dst []byte) []byte
+	// values are the row's columns as parameters.
+	values() []any
+}
+
+// load gathers rows into a table within the unit.
+func (tx *Tx) load(into string, columns []string, rows []bulkRow) error {
+	if err := tx.flush(); err != nil {
+		return err
+	}
+	return tx.conv.load(tx.ctx, into, columns, rows)
+}
+
+var copyBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// load streams the rows with COPY. Their text is made here: going through the
+// driver's conversion value by value takes longer than the server does.
+func (c *postgresConversation) load(ctx context.Context, into string, columns []string, rows []bulkRow) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	buffer := copyBuffers.Get().(*[]byte)
+	defer copyBuffers.Put(buffer)
+	text := (*buffer)[:0]
+	for _, row := range rows {
+		text = row.appendCopy(text)
+	}
+	*buffer = text
+	_, err := c.tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(text),
+		"COPY "+into+" ("+strings.Join(columns, ", ")+") FROM STDIN")
+	return keyError(err)
+}
+
+// load inserts row by row with one prepared statement: a text with thousands of
+// parameters takes SQLite longer to understand than to execute.
+func (c sqliteConversation) load(ctx context.Context, into string, columns []string, rows []bulkRow) error {
+	insert, err := c.tx.PrepareContext(ctx, "INSERT INTO "+into+" ("+strings.Join(columns, ", ")+") VALUES "+
+		placeholders(1, 1, len(columns)))
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	for _, row := range rows {
+		if _, err := insert.ExecContext(ctx, row.values()...); err != nil {
+			return sqliteKeyError(err)
+		}
+	}
+	return nil
+}
+
+// appendCopyText writes a text column: COPY wants four signs escaped.
+func appendCopyText(dst []byte, text string) []byte {
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case '\\':
+			dst = append(dst, '\\', '\\')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '\t')
+}
+
+func appendCopyNumber(dst []byte, number int64) []byte {
+	return append(strconv.AppendInt(dst, number, 10), '\t')
+}
+
+// BulkBatch is how many rows are best written at a time, and by how many writers
+// side by side: SQLite has one, which must not keep the others waiting for long.
+func (s *Store) BulkBatch() (rows, writers int) {
+	if _, ok := s.engine.(*sqlite); ok {
+		return 1_000, 1
+	}
+	return 10_000, 2
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// ErrNoChargeback is the answer for a chargeback that nobody has.
+var ErrNoChargeback = &payment.Error{Kind: payment.NotFound, Detail: "Chargeback not found"}
+
+const chargebackColumns = `tenant_id, id, gateway_id, transaction_id, lead_id, merchant_transaction_id,
+	tenant_reference_id, gateway_reference, amount_minor, currency, reported_at, transaction_at, reason_code,
+	reason_message, report_type, report_message, report_info, arn, iban_masked, bic, email, country, source,
+	bank_fee_minor, created_at, updated_at`
+
+// putChargeback writes a new chargeback, or links a known one to its payment.
+// The same merchant reference from another source is the same chargeback: then
+// nothing is written and Write gives ErrStale.
+func (tx *Tx) putChargeback(c payment.Chargeback) {
+	tx.require(ErrStale, `
+		INSERT INTO chargebacks (`+chargebackColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+			$24, $25, $26)
+		ON CONFLICT (tenant_id, merchant_transaction_id) DO UPDATE SET transaction_id = excluded.transaction_id,
+			lead_id = excluded.lead_id, tenant_reference_id = excluded.tenant_reference_id,
+			transaction_at = excluded.transaction_at, iban_masked = excluded.iban_masked, bic = excluded.bic,
+			email = excluded.email, country = excluded.country, updated_at = excluded.updated_at
+		WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`,
+		c.TenantID, c.ID, c.GatewayID, c.TransactionID, c.LeadID, c.MerchantTransactionID, c.TenantReferenceID,
+		c.GatewayReference, c.AmountMinor, c.Currency, micros(c.ReportedAt), micros(c.TransactionAt), c.ReasonCode,
+		c.ReasonMessage, c.ReportType, c.ReportMessage, c.ReportInfo, c.ARN, c.MaskedIBAN, c.BIC, c.Email, c.Country,
+		string(c.Source), c.BankFeeMinor, micros(c.CreatedAt), micros(c.UpdatedAt))
+}
+
+func scanChargeback(r rows) (payment.Chargeback, error) {
+	var c payment.Chargeback
+	return c, r.Scan(&c.TenantID, &c.ID, &c.GatewayID, &c.TransactionID, &c.LeadID, &c.MerchantTransactionID,
+		&c.TenantReferenceID, &c.GatewayReference, &c.AmountMinor, &c.Currency, instant{&c.ReportedAt},
+		instant{&c.TransactionAt}, &c.ReasonCode, &c.ReasonMessage, &c.ReportType, &c.ReportMessage, &c.ReportInfo, &c.ARN,
+		&c.MaskedIBAN, &c.BIC, &c.Email, &c.Country, &c.Source, &c.BankFeeMinor, instant{&c.CreatedAt},
+		instant{&c.UpdatedAt})
+}
+
+// Chargeback reads one chargeback.
+func (t Tenant) Chargeback(ctx context.Context, id uuid.UUID) (payment.Chargeback, error) {
+	found, err := t.chargeback(ctx, ` AND id = $2`, id)
+	if err == nil && found == nil {
+		err = ErrNoChargeback
+	}
+	if err != nil {
+		return payment.Chargeback{}, err
+	}
+	return *found, nil
+}
+
+// ChargebackByMerchantID finds a chargeback by what tells one from another, nil
+// where there is none.
+func (t Tenant) ChargebackByMerchantID(ctx context.Context, merchantTransactionID string) (*payment.Chargeback, error) {
+	return t.chargeback(ctx, ` AND merchant_transaction_id = $2`, merchantTransactionID)
+}
+
+// UnlinkedChargeback finds a chargeback that came before its payment, by either
+// of the payment's names, nil where there is none.
+func (t Tenant) UnlinkedChargeback(ctx context.Context, of payment.Transaction) (*payment.Chargeback, error) {
+	return t.chargeback(ctx, ` AND gateway_id = $2 AND transaction_id IS NULL AND (merchant_transaction_id = $3
+		OR gateway_reference = $4 AND gateway_reference <> '') ORDER BY id LIMIT 1`,
+		of.GatewayID, of.MerchantTransactionID, of.GatewayReference)
+}
+
+func (t Tenant) chargeback(ctx context.Context, where string, args ...any) (*payment.Chargeback, error) {
+	result, err := t.query(ctx, `SELECT `+chargebackColumns+` FROM chargebacks WHERE tenant_id = $1`+where, args...)
+	found, err := one(result, err, scanChargeback)
+	if errors.Is(err, errNoRow) {
+		return nil, nil
+	}
+	return &found, err
+}

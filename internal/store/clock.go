@@ -1,0 +1,22 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// ClockOffset is how far the sandbox's clock is ahead of real time.
+func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
+	result, err := s.engine.query(ctx, `SELECT offset_us FROM service_clock WHERE id = 1`)
+	return one(result, err, func(r rows) (time.Duration, error) {
+		var us int64
+		err := r.Scan(&us)
+		return time.Duration(us) * time.Microsecond, err
+	})
+}
+
+// SetClockOffset moves the sandbox's clock, forward only: one that is ahead
+// already stays where it is.
+func (tx *Tx) SetClockOffset(offset time.Duration) {
+	tx.then(`UPDATE service_clock SET offset_us = $1 WHERE id = 1 AND offset_us < $1`, offset.Microseconds())
+}

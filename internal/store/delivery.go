@@ -1,0 +1,193 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// DeliveryStatus is how far the sending of an event has come.
+type DeliveryStatus string
+
+const (
+	DeliveryPending   DeliveryStatus = "pending"
+	DeliveryDelivered DeliveryStatus = "delivered"
+	DeliveryFailed    DeliveryStatus = "failed"
+)
+
+// DeliveryStatuses lists every status.
+var DeliveryStatuses = []DeliveryStatus{DeliveryPending, DeliveryDelivered, DeliveryFailed}
+
+// Endpoint is where events go: a webhook profile of a tenant.
+type Endpoint struct {
+	TenantID  uuid.UUID
+	ProfileID uuid.UUID
+}
+
+// Delivery is an event in line to be sent.
+type Delivery struct {
+	EventID uuid.UUID
+	Kind    payment.EventKind
+	// Payload is the very text that is signed and sent.
+	Payload string
+	// AttemptCount counts all attempts so far, FailureCount those since the
+	// event was first sent or sent again by hand.
+	AttemptCount int
+	FailureCount int
+}
+
+// DeliveriesDue gives events in line for an endpoint in order of creation,
+// beginning after an id.
+func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, limit int) ([]Delivery, error) {
+	result, err := t.query(ctx, `
+		SELECT id, kind, payload, attempt_count, failure_count FROM events
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
+			AND id > $3
+		ORDER BY id LIMIT $4`, profileID, after, limit)
+	return collect(result, err, func(r rows) (d Delivery, err error) {
+		return d, r.Scan(&d.EventID, &d.Kind, &d.Payload, &d.AttemptCount, &d.FailureCount)
+	})
+}
+
+// NextRetry is when the first of an endpoint's waiting deliveries may be tried
+// again, the zero time when none waits.
+func (t Tenant) NextRetry(ctx context.Context, profileID uuid.UUID) (at time.Time, err error) {
+	result, err := t.query(ctx, `
+		SELECT MIN(next_attempt_at) FROM events
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at IS NOT NULL`, profileID)
+	return one(result, err, func(r rows) (at time.Time, err error) { return at, r.Scan(instant{&at}) })
+}
+
+// LineUpRetries puts waiting deliveries back into line, those that may be tried
+// by an instant.
+func (tx *Tx) LineUpRetries(e Endpoint, until time.Time) {
+	tx.then(`
+		UPDATE events SET next_attempt_at = NULL
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at <= $3`,
+		e.TenantID, e.ProfileID, micros(until))
+}
+
+// Attempt is one try to deliver an event.
+type Attempt struct {
+	EventID uuid.UUID
+	Number  int
+	At      time.Time
+	Took    time.Duration
+	// StatusCode is 0 where there was no answer; Error then says why.
+	StatusCode int
+	Error      string
+	// Answer is the first part of what the receiver said.
+	Answer string
+}
+
+// DeliveryResult is an attempt with what follows from it.
+type DeliveryResult struct {
+	Attempt
+	Status        DeliveryStatus
+	FailureCount  int
+	NextAttemptAt time.Time // zero unless it is tried again
+}
+
+// RecordDeliveries writes the results of attempts at one endpoint. Successes,
+// which are the rule, are written many to a statement.
+func (tx *Tx) RecordDeliveries(e Endpoint, results []DeliveryResult) {
+	var delivered []uuid.UUID
+	for _, r := range results {
+		if r.Status == DeliveryDelivered {
+			delivered = append(delivered, r.EventID)
+			continue
+		}
+		tx.then(`
+			UPDATE events SET delivery_status = $3, attempt_count = attempt_count + 1, failure_count = $4, next_attempt_at = $5
+			WHERE tenant_id = $1 AND id = $2 AND delivery_status = 'pending'`,
+			e.TenantID, r.EventID, string(r.Status), r.FailureCount, micros(r.NextAttemptAt))
+	}
+	slices.SortFunc(delivered, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	for batch := range inBatches(delivered) {
+		tx.markDelivered(e, batch)
+	}
+	for batch := range inBatches(results) {
+		tx.insertAttempts(e, batch)
+	}
+}
+
+// markDelivered finds events by their place in line. All that lies between the
+// first and the last of them is in hand, so that this touches little else; and a
+// database that knows nothing of its tables yet has no better idea.
+func (tx *Tx) markDelivered(e Endpoint, sorted []uuid.UUID) {
+	args := []any{e.TenantID, e.ProfileID, sorted[0], sorted[len(sorted)-1]}
+	first := len(args) + 1
+	for _, id := range sorted {
+		args = append(args, id)
+	}
+	tx.then(`
+		UPDATE events SET delivery_status = 'delivered', attempt_count = attempt_count + 1, failure_count = 0
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
+			AND id >= $3 AND id <= $4 AND id IN `+placeholders(first, 1, len(sorted)), args...)
+}
+
+func (tx *Tx) insertAttempts(e Endpoint, results []DeliveryResult) {
+	const columns = 9
+	args := make([]any, 0, columns*len(results))
+	for _, r := range results {
+		args = append(args, e.TenantID, r.EventID, payment.NewID(), r.Number, micros(r.At), r.Took.Microseconds(),
+			r.StatusCode, r.Error, r.Answer)
+	}
+	tx.then(`
+		INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
+		VALUES `+placeholders(1, len(results), columns), args...)
+}
+
+// ErrNoDelivery says that there is no such event, or that it goes to nobody.
+var ErrNoDelivery = errors.New("store: no such delivery")
+
+// Resend puts an event back into line, whatever became of it before.
+func (tx *Tx) Resend(e Endpoint, eventID uuid.UUID) {
+	tx.require(ErrNoDelivery, `
+		UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND id = $3`, e.TenantID, e.ProfileID, eventID)
+	tx.endPause(e)
+}
+
+// ResendFailed puts an endpoint's failed events back into line that were
+// created from one instant until before another, and counts them. A zero
+// instant is no limit.
+func (tx *Tx) ResendFailed(e Endpoint, from, to time.Time) (int, error) {
+	if to.IsZero() {
+		to = endOfTime
+	}
+	result, err := tx.query(`
+		UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'failed'
+			AND created_at >= $3 AND created_at < $4
+		RETURNING id`, e.TenantID, e.ProfileID, max(0, from.UnixMicro()), micros(to))
+	resent, err := collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+	tx.endPause(e)
+	return len(resent), err
+}
+
+// endOfTime is later than anything that a clock of ours can show.
+var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// ForgetAttempts removes a tenant's log of attempts made before an instant of
+// real time.
+func (tx *Tx) ForgetAttempts(tenantID uuid.UUID, before time.Time) {
+	tx.then(`DELETE FROM webhook_attempts WHERE tenant_id = $1 AND event_id < $2 AND attempted_at < $3`,
+		tenantID, firstID(before), micros(before))
+}
+
+// firstID is not greater than any id made at or after an instant: a UUIDv7
+// begins with its milliseconds.
+func firstID(at time.Time) (id uuid.UUID) {
+	ms := uint64(at.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id
+}

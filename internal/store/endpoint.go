@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// EndpointState is what is remembered of a receiver between deliveries.
+type EndpointState struct {
+	// FailureCount counts failures in a row.
+	FailureCount int
+	// PauseCount counts pauses since the receiver last took something; it is 0
+	// while the receiver is in order.
+	PauseCount  int
+	PausedUntil time.Time
+}
+
+// LeaseEndpoint gives an endpoint to one owner until an instant, unless another
+// has it. An owner who asks again keeps it for longer.
+func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, now, until time.Time) (state EndpointState, ok bool, err error) {
+	err = s.Write(ctx, now, func(tx *Tx) error {
+		tx.Relax() // a lease that a power cut takes away has no holder either
+		result, err := tx.query(`
+			INSERT INTO webhook_endpoints
+				(tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
+			VALUES ($1, $2, $3, $4, 0, 0, 0)
+			ON CONFLICT (tenant_id, webhook_profile_id) DO UPDATE
+				SET lease_owner = excluded.lease_owner, leased_until = excluded.leased_until
+				WHERE webhook_endpoints.leased_until <= $5 OR webhook_endpoints.lease_owner = excluded.lease_owner
+			RETURNING failure_count, pause_count, paused_until`,
+			e.TenantID, e.ProfileID, owner, micros(until), micros(now))
+		state, err = one(result, err, func(r rows) (s EndpointState, err error) {
+			return s, r.Scan(&s.FailureCount, &s.PauseCount, instant{&s.PausedUntil})
+		})
+		return err
+	})
+	if errors.Is(err, errNoRow) {
+		return EndpointState{}, false, nil
+	}
+	return state, err == nil, err
+}
+
+// ReleaseEndpoint lets others have an endpoint.
+func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID) {
+	tx.then(`
+		UPDATE webhook_endpoints SET leased_until = 0
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`, e.TenantID, e.ProfileID, owner)
+}
+
+// SaveEndpoint remembers how a receiver does, as its owner sees it.
+func (tx *Tx) SaveEndpoint(e Endpoint, owner uuid.UUID, state EndpointState) {
+	tx.then(`
+		UPDATE webhook_endpoints SET failure_count = $4, pause_count = $5, paused_until = $6
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`,
+		e.TenantID, e.ProfileID, owner, state.FailureCount, state.PauseCount, max(0, state.PausedUntil.UnixMicro()))
+}
+
+// endPause has a paused receiver tried at once: whoever resends by hand believes
+// that it is back.
+func (tx *Tx) endPause(e Endpoint) {
+	tx.then(`UPDATE webhook_endpoints SET paused_until = 0 WHERE tenant_id = $1 AND webhook_profile_id = $2`,
+		e.TenantID, e.ProfileID)
+	tx.announce(e)
+}
+
+// announce remembers that a unit puts events into line for an endpoint, so that
+// whoever delivers them hears of it once the unit is committed.
+func (tx *Tx) announce(e Endpoint) {
+	for _, known := range tx.announced {
+		if known == e {
+			return
+		}
+	}
+	tx.announced = append(tx.announced, e)
+}
+
+// OnEvents names the one who is told of endpoints that have got something to
+// deliver. It is set before the store is used.
+func (s *Store) OnEvents(tell func(Endpoint)) { s.onEvents = tell }
+
+// tell passes on what committed units have announced.
+func (s *Store) tell(announced []Endpoint) {
+	if s.onEvents == nil {
+		return
+	}
+	for _, e := range announced {
+		s.onEvents(e)
+	}
+}
+
+// EndLeases takes back what a process held that has died, where that is known
+// at once: an SQLite database has one server at a time. On PostgreSQL leases run
+// out by themselves.
+func (s *Store) EndLeases(ctx context.Context, now time.Time) error {
+	if _, single := s.engine.(*sqlite); !single {
+		return nil
+	}
+	result, err := s.engine.query(ctx, `SELECT COUNT(*) FROM webhook_endpoints WHERE leased_until > 0`)
+	held, err := one(result, err, func(r rows) (n int, err error) { return n, r.Scan(&n) })
+	if err != nil || held == 0 {
+		return err
+	}
+	return s.Write(ctx, now, func(tx *Tx) error {
+		tx.then(`UPDATE webhook_endpoints SET leased_until = 0 WHERE leased_until > 0`)
+		return nil
+	})
+}

@@ -1,0 +1,26 @@
+package store
+
+import (
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// EventRow is an event ready to be written: its payload is the very text that
+// will be signed and sent, and its profile is where it goes, nil for nowhere.
+type EventRow struct {
+	payment.Event
+	Payload          string
+	WebhookProfileID *uuid.UUID
+}
+
+// insertEvent writes an event with the change that it reports.
+func (tx *Tx) insertEvent(tenantID uuid.UUID, e EventRow) {
+	tx.then(`
+		INSERT INTO events (tenant_id, id, event_key, kind, webhook_profile_id, payload, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		tenantID, e.ID, e.Key, string(e.Kind), e.WebhookProfileID, e.Payload, micros(tx.At))
+	if e.WebhookProfileID != nil {
+		tx.announce(Endpoint{tenantID, *e.WebhookProfileID})
+	}
+}

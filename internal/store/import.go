@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// ErrNoImport is the answer for an import that nobody has.
+var ErrNoImport = &payment.Error{Kind: payment.NotFound, Detail: "Import not found"}
+
+// ImportStatus is how far the taking in of a file has come.
+type ImportStatus string
+
+const (
+	ImportRunning   ImportStatus = "running"
+	ImportCompleted ImportStatus = "completed"
+	ImportFailed    ImportStatus = "failed"
+)
+
+// ImportCounts say what became of a file's lines.
+type ImportCounts struct{ New, Updated, Unchanged, Rejected int }
+
+// Add counts further lines.
+func (c *ImportCounts) Add(more ImportCounts) {
+	c.New += more.New
+	c.Updated += more.Updated
+	c.Unchanged += more.Unchanged
+	c.Rejected += more.Rejected
+}
+
+// Import is a processor's file that was taken in.
+type Import struct {
+	ID        uuid.UUID
+	TenantID  uuid.UUID
+	GatewayID uuid.UUID
+	Kind      string
+	Status    ImportStatus
+	IsDryRun  bool
+	Counts    ImportCounts
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Rejection is a line that was not taken, and why. The header is line 1.
+type Rejection struct {
+	Line   int
+	Reason string
+}
+
+// PutImport writes an import as it stands.
+func (tx *Tx) PutImport(i Import) {
+	tx.then(`
+		INSERT INTO imports (tenant_id, id, gateway_id, kind, status, dry_run, new_count, updated_count, unchanged_count,
+			rejected_count, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status, new_count = excluded.new_count,
+			updated_count = excluded.updated_count, unchanged_count = excluded.unchanged_count,
+			rejected_count = excluded.rejected_count, updated_at = excluded.updated_at`,
+		i.TenantID, i.ID, i.GatewayID, i.Kind, string(i.Status), i.IsDryRun, i.Counts.New, i.Counts.Updated,
+		i.Counts.Unchanged, i.Counts.Rejected, micros(i.CreatedAt), micros(tx.At))
+}
+
+// AddRejections writes lines of an import that were not taken.
+func (tx *Tx) AddRejections(i Import, rejected []Rejection) {
+	const columns = 4
+	for batch := range inBatches(rejected) {
+		args := make([]any, 0, columns*len(batch))
+		for _, r := range batch {
+			args = append(args, i.TenantID, i.ID, r.Line, r.Reason)
+		}
+		tx.then(`INSERT INTO import_rejections (tenant_id, import_id, line, reason)
+			VALUES `+placeholders(1, len(batch), columns)+` ON CONFLICT DO NOTHING`, args...)
+	}
+}
+
+// Import reads an import.
+func (t Tenant) Import(ctx context.Context, id uuid.UUID) (Import, error) {
+	result, err := t.query(ctx, `
+		SELECT tenant_id, id, gateway_id, kind, status, dry_run, new_count, updated_count, unchanged_count, rejected_count,
+			created_at, updated_at
+		FROM imports WHERE tenant_id = $1 AND id = $2`, id)
+	found, err := one(result, err, func(r rows) (i Import, err error) {
+		return i, r.Scan(&i.TenantID, &i.ID, &i.GatewayID, &i.Kind, &i.Status, &i.IsDryRun, &i.Counts.New,
+			&i.Counts.Updated, &i.Counts.Unchanged, &i.Counts.Rejected, instant{&i.CreatedAt}, instant{&i.UpdatedAt})
+	})
+	if errors.Is(err, errNoRow) {
+		return Import{}, ErrNoImport
+	}
+	return found, err
+}
+
+// Rejections gives lines of an import that were not taken, in order, beginning
+// after a line.
+func (t Tenant) Rejections(ctx context.Context, importID uuid.UUID, after, limit int) ([]Rejection, error) {
+	result, err := t.query(ctx, `
+		SELECT line, reason FROM import_rejections WHERE tenant_id = $1 AND import_id = $2 AND line > $3
+		ORDER BY line LIMIT $4`, importID, after, limit)
+	return collect(result, err, func(r rows) (v Rejection, err error) { return v, r.Scan(&v.Line, &v.Reason) })
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// Staged is a line of a processor's file on its way into the transactions: what
+// the line says, under the id that it gets if it is new.
+type Staged struct {
+	Line int
+	payment.Transaction
+}
+
+var stagedColumns = []string{
+	"tenant_id", "import_id", "line", "id", "merchant_transaction_id", "gateway_reference", "status", "type", "amount_minor",
+	"currency", "iban_masked", "iban_country", "bic", "holder_name", "email", "mandate_reference", "mandate_at", "processed_at",
+}
+
+// stagedRow is a line within its import.
+type stagedRow struct {
+	importID uuid.UUID
+	*Staged
+}
+
+func (r stagedRow) values() []any {
+	t := &r.Transaction
+	return []any{
+		t.TenantID, r.importID, r.Line, t.ID, t.MerchantTransactionID, t.GatewayReference, string(t.Status), string(t.Type),
+		t.AmountMinor, t.Currency, t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference,
+		micros(t.MandateAt), micros(t.ProcessedAt),
+	}
+}
+
+func (r stagedRow) appendCopy(dst []byte) []byte {
+	t := &r.Transaction
+	dst = append(hex.AppendEncode(dst, t.TenantID[:]), '\t')
+	dst = append(hex.AppendEncode(dst, r.importID[:]), '\t')
+	dst = appendCopyNumber(dst, int64(r.Line))
+	dst = append(hex.AppendEncode(dst, t.ID[:]), '\t')
+	dst = appendCopyText(dst, t.MerchantTransactionID)
+	dst = appendCopyText(dst, t.GatewayReference)
+	dst = appendCopyText(dst, string(t.Status))
+	dst = appendCopyText(dst, string(t.Type))
+	dst = appendCopyNumber(dst, int64(t.AmountMinor))
+	for _, text := range [...]string{t.Currency, t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference} {
+		dst = appendCopyText(dst, text)
+	}
+	if t.MandateAt.IsZero() {
+		dst = append(dst, '\\', 'N', '\t')
+	} else {
+		dst = appendCopyNumber(dst, t.MandateAt.UnixMicro())
+	}
+	dst = appendCopyNumber(dst, t.ProcessedAt.UnixMicro())
+	dst[len(dst)-1] = '\n'
+	return dst
+}
+
+// Stage writes lines of a file beside the transactions, where they can be held
+// against them.
+func (tx *Tx) Stage(importID uuid.UUID, lines []Staged) error {
+	rows := make([]bulkRow, len(lines))
+	for i := range lines {
+		rows[i] = stagedRow{importID, &lines[i]}
+	}
+	return tx.load("staged_transactions", stagedColumns, rows)
+}
+
+// Unstage removes an import's lines.
+func (tx *Tx) Unstage(tenantID, importID uuid.UUID) {
+	tx.then(`DELETE FROM staged_transactions WHERE tenant_id = $1 AND import_id = $2`, tenantID, importID)
+}
+
+// InsertStaged makes transactions of the staged lines whose reference is new, and
+// gives their ids.
+func (tx *Tx) InsertStaged(tenantID, importID, gatewayID uuid.UUID, source payment.Source) ([]uuid.UUID, error) {
+	result, err := tx.query(`
+		INSERT INTO transactions (tenant_id, id, gateway_id, merchant_transaction_id, gateway_reference, status, type,
+			amount_minor, currency, sequence_type, source, iban_sealed, iban_masked, iban_country, bic, bank_name,
+			holder_name, email, mandate_reference, mandate_at, attempt_number, lookup_count, verification_url,
+			verification_reference, decline_code, decline_message, gateway_code, gateway_message, processed_at,
+			created_at, updated_at)
+		SELECT s.tenant_id, s.id, $3, s.merchant_transaction_id, s.gateway_reference, s.status, s.type, s.amount_minor,
+			s.currency, '', $4, '', s.iban_masked, s.iban_country, s.bic, '', s.holder_name, s.email, s.mandate_reference,
+			s.mandate_at, 0, 0, '', '', '', '', '', '', s.processed_at, $5, $5
+		FROM staged_transactions s WHERE s.tenant_id = $1 AND s.import_id = $2
+		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING
+		RETURNING id`, tenantID, importID, gatewayID, string(source), micros(tx.At))
+	return collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+}
+
+// Difference is a staged line that says something else than the transaction of
+// the same reference.
+type Difference struct {
+	Line     int
+	Known    payment.Transaction
+	Reported payment.Transaction
+}
+
+// DifferentStaged gives the staged lines that differ from what is known.
+func (tx *Tx) DifferentStaged(tenantID, importID, gatewayID uuid.UUID) ([]Difference, error) {
+	result, err := tx.query(differenceQuery, tenantID, importID, gatewayID)
+	return collect(result, err, scanDifference)
+}
+
+const differenceQuery = `
+	SELECT s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
+		s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processed_at
+	FROM staged_transactions s
+	JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
+	WHERE s.tenant_id = $1 AND s.import_id = $2 AND t.id <> s.id
+		AND NOT (t.gateway_id = $3 AND t.status = s.status AND t.amount_minor = s.amount_minor AND t.currency = s.currency
+			AND t.type = s.type)
+	ORDER BY s.line`
+
+func scanDifference(r rows) (d Difference, err error) {
+	k, p := &d.Known, &d.Reported
+	err = r.Scan(&d.Line, &k.ID, &k.TenantID, &k.GatewayID, &k.MerchantTransactionID, &k.Status, &k.Type, &k.AmountMinor,
+		&k.Currency, &p.Status, &p.Type, &p.AmountMinor, &p.Currency, &p.GatewayReference,
+		instant{&p.ProcessedAt})
+	p.MerchantTransactionID = k.MerchantTransactionID
+	return d, err
+}
+
+// StagedWithChargeback gives the transactions of staged lines for which a
+// chargeback waits that came before them.
+func (tx *Tx) StagedWithChargeback(tenantID, importID, gatewayID uuid.UUID) ([]uuid.UUID, error) {
+	result, err := tx.query(`
+		SELECT t.id FROM chargebacks c
+		JOIN staged_transactions s ON s.tenant_id = c.tenant_id AND s.import_id = $2
+			AND (s.merchant_transaction_id = c.merchant_transaction_id
+				OR s.gateway_reference = c.gateway_reference AND c.gateway_reference <> '')
+		JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
+		WHERE c.tenant_id = $1 AND c.gateway_id = $3 AND c.transaction_id IS NULL`, tenantID, importID, gatewayID)
+	return collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+}
+
+// ForgetStaged removes what processes that died have left staged before an
+// instant of real time. Nothing rests on it: the file is read again.
+func (tx *Tx) ForgetStaged(before time.Time) {
+	tx.then(`DELETE FROM staged_transactions WHERE import_id < $1`, firstID(before))
+}

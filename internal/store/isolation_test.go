@@ -1,0 +1,146 @@
+package store_test
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// tenantReads are all reads of a tenant's scope, each made so that it finds
+// something that belongs to the shop. They tell how much they found.
+func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	draft := env.Draft(shop)
+	if err := createUnder(t, env, draft, "key-1"); err != nil {
+		t.Fatal(err)
+	}
+	claimed := env.Attempt(t, env.Find(t, draft.Token))
+	env.Write(t, func(tx *store.Tx) error {
+		tx.RecordAcceptance(claimed, acceptanceOf(env, claimed))
+		return nil
+	})
+	event := env.Settle(t, claimed, approved).Events[0]
+	env.Exec(t, "UPDATE events SET next_attempt_at = 5 WHERE id = $1", event.ID.String())
+	_, key := env.APIKey(t, shop.ID)
+	reads := deliveryReads(shop.Profile.ID, event.ID)
+	maps.Copy(reads, listReads(t, env, shop.ID))
+	maps.Copy(reads, moneyReads(t, env, shop))
+	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
+		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
+			accepted, err := scope.Acceptance(ctx, claimed.Transaction.ID)
+			return found(accepted != nil, err)
+		},
+		"APIKeys": func(ctx context.Context, scope store.Tenant) int {
+			keys, err := scope.APIKeys(ctx)
+			return found(len(keys) > 0, err)
+		},
+		"KnowsKeyHash": func(ctx context.Context, scope store.Tenant) int {
+			known, err := scope.KnowsKeyHash(ctx, merchant.HashAPIKey(key))
+			return found(known, err)
+		},
+		"OrderOf": func(ctx context.Context, scope store.Tenant) int {
+			order, err := scope.OrderOf(ctx, draft.ID)
+			return found(order != nil, err)
+		},
+		"Purchase": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Purchase(ctx, claimed.Transaction.ID)
+			return found(true, err)
+		},
+		"RepeatOf": func(ctx context.Context, scope store.Tenant) int {
+			_, ok, err := scope.RepeatOf(ctx, "key-1", env.Now)
+			return found(ok, err)
+		},
+		"Session": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Session(ctx, draft.ID)
+			return found(true, err)
+		},
+		"Tenant": func(ctx context.Context, scope store.Tenant) int {
+			tenant, err := scope.Tenant(ctx)
+			return found(tenant.ID == shop.ID, err)
+		},
+	})
+	return reads
+}
+
+// deliveryReads are those about events on their way to a profile, of which one
+// waits for another try.
+func deliveryReads(profileID, eventID uuid.UUID) map[string]func(context.Context, store.Tenant) int {
+	return map[string]func(context.Context, store.Tenant) int{
+		"Deliveries": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.Deliveries(ctx, store.DeliveryFilter{}, store.DeliveryPage{Limit: 10})
+			return found(len(all) > 0, err)
+		},
+		"DeliveriesDue": func(ctx context.Context, scope store.Tenant) int {
+			due, err := scope.DeliveriesDue(ctx, profileID, uuid.Nil, 10)
+			return found(len(due) > 0, err)
+		},
+		"Delivery": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Delivery(ctx, eventID)
+			return found(true, err)
+		},
+		"NextRetry": func(ctx context.Context, scope store.Tenant) int {
+			at, err := scope.NextRetry(ctx, profileID)
+			return found(!at.IsZero(), err)
+		},
+	}
+}
+
+func found(something bool, err error) int {
+	if something && err == nil {
+		return 1
+	}
+	return 0
+}
+
+func TestTenantsAreApart(t *testing.T) {
+	t.Parallel()
+
+	t.Run("every read of a tenant's scope finds its own rows and never another's", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			shop, other := env.Shop(t), env.Shop(t)
+			reads := tenantReads(t, env, shop)
+			scope := reflect.TypeFor[store.Tenant]()
+			for i := range scope.NumMethod() {
+				name := scope.Method(i).Name
+				read, listed := reads[name]
+				if !listed {
+					t.Errorf("%s is not in the table of reads", name)
+					continue
+				}
+				if read(t.Context(), env.Store.Tenant(shop.ID)) != 1 {
+					t.Errorf("%s does not find the tenant's own rows", name)
+				}
+				if read(t.Context(), env.Store.Tenant(other.ID)) != 0 {
+					t.Errorf("%s finds rows of another tenant", name)
+				}
+			}
+		})
+	})
+
+	t.Run("a set-up holds the records of its tenant alone", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			shop, other := env.Shop(t), env.Shop(t)
+			wantShop(t, readSetup(t, env.Store, shop.ID), shop)
+			wantShop(t, readSetup(t, env.Store, other.ID), other)
+		})
+	})
+
+	t.Run("what is due names its tenant", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			session := env.Session(t, env.Shop(t), storetest.ExpiresIn(time.Minute)).Session
+			env.Session(t, env.Shop(t))
+			wantDue(t, env.Store.SessionsDue, session.ExpiresAt, 10, dueSession(session))
+		})
+	})
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// This file holds every read that does not start from a tenant. Each of them
+// either finds the tenant (a token, a key), or gives the work that is due
+// anywhere, as pairs of tenant and id that the caller then reads by tenant.
+
+// SessionByToken finds a session; the token carries the tenant's number, so
+// that the look-up touches one tenant's rows.
+func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error) {
+	number, ok := payment.TokenTenant(token)
+	if !ok {
+		return Found{}, payment.ErrSessionNotFound
+	}
+	result, err := s.engine.query(ctx, `
+		SELECT `+sessionColumns+`, `+leadColumns+`, n.setup_version
+		FROM tenants n
+		JOIN sessions s ON s.tenant_id = n.id
+		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
+		WHERE n.number = $1 AND s.token = $2`, int64(number), token)
+	found, err := one(result, err, func(r rows) (Found, error) {
+		var f Found
+		return f, r.Scan(append(append(sessionFields(&f.Session), leadFields(&f.Lead)...), &f.SetupVersion)...)
+	})
+	if errors.Is(err, errNoRow) {
+		return Found{}, payment.ErrSessionNotFound
+	}
+	return found, err
+}
+
+// Credential is what an API key stands for.
+type Credential struct {
+	KeyID        uuid.UUID
+	TenantID     uuid.UUID
+	TenantNumber uint32
+	SetupVersion int64
+}
+
+// CredentialByKeyHash finds an API key that has not been revoked. It is asked
+// on every call and cached nowhere, so that a revoked key stops working at once.
+func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
+	result, err := s.engine.query(ctx, `
+		SELECT k.id, k.tenant_id, n.number, n.setup_version FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
+		WHERE k.key_hash = $1 AND k.revoked_at IS NULL`, keyHash)
+	c, err = one(result, err, func(r rows) (Credential, error) {
+		var v Credential
+		var number int64
+		err := r.Scan(&v.KeyID, &v.TenantID, &number, &v.SetupVersion)
+		v.TenantNumber = uint32(number)
+		return v, err
+	})
+	if errors.Is(err, errNoRow) {
+		return Credential{}, false, nil
+	}
+	return c, err == nil, err
+}
+
+// Due names something of a tenant that is due, and since when.
+type Due struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	At       time.Time
+	// IsRefund tells a transaction that gives money back from a payment.
+	IsRefund bool
+}
+
+func scanDue(r rows) (d Due, err error) { return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}) }
+
+func scanDueTransaction(r rows) (d Due, err error) {
+	return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}, &d.IsRefund)
+}
+
+// SessionsDue gives sessions whose time has run out, oldest first. Those with
+// an answer outstanding wait for it.
+func (s *Store) SessionsDue(ctx context.Context, now time.Time, limit int) ([]Due, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT tenant_id, id, expires_at FROM sessions
+		WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND expires_at <= $1 AND open_transaction_id IS NULL
+		ORDER BY expires_at LIMIT $2`, micros(now), limit)
+	return collect(result, err, scanDue)
+}
+
+// SettlementsDue gives pending transactions whose gateway is to be asked.
+func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([]Due, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT tenant_id, id, settle_due_at, refund_of IS NOT NULL FROM transactions
+		WHERE settle_due_at IS NOT NULL AND settle_due_at <= $1 ORDER BY settle_due_at LIMIT $2`, micros(now), limit)
+	return collect(result, err, scanDueTransaction)
+}
+
+// LookupsDue gives open attempts whose gateway is to be asked, by real time.
+func (s *Store) LookupsDue(ctx context.Context, realNow time.Time, limit int) ([]Due, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT tenant_id, id, next_lookup_at, refund_of IS NOT NULL FROM transactions
+		WHERE in_flight IS NOT NULL AND next_lookup_at <= $1 ORDER BY next_lookup_at LIMIT $2`, micros(realNow), limit)
+	return collect(result, err, scanDueTransaction)
+}
+
+// UnknownOutcomes counts attempts whose gateway did not say what became of them.
+func (s *Store) UnknownOutcomes(ctx context.Context) (int, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT COUNT(*) FROM transactions WHERE in_flight IS NOT NULL AND lookup_count > 0`)
+	return one(result, err, func(r rows) (n int, err error) { return n, r.Scan(&n) })
+}
+
+// SetupVersion is the present state of a tenant's set-up.
+func (s *Store) SetupVersion(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	result, err := s.engine.query(ctx, `SELECT setup_version FROM tenants WHERE id = $1`, tenantID)
+	return one(result, err, func(r rows) (v int64, err error) { return v, r.Scan(&v) })
+}
+
+// NextDue is when the next session runs out, pending payment is to be settled or
+// the sandbox has something to report, and false when nothing will.
+func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err error) {
+	result, err := s.engine.query(ctx, `
+		SELECT MIN(due) FROM (
+			SELECT MIN(expires_at) AS due FROM sessions
+			WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND open_transaction_id IS NULL
+			UNION ALL
+			SELECT MIN(settle_due_at) FROM transactions WHERE settle_due_at IS NOT NULL
+			UNION ALL
+			SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL) AS next`)
+	at, err = one(result, err, func(r rows) (at time.Time, err error) { return at, r.Scan(instant{&at}) })
+	return at, !at.IsZero(), err
+}
+
+// EndpointsDue gives the endpoints for which something is in line or may be
+// tried again, by real time, and which are not given a rest.
+func (s *Store) EndpointsDue(ctx context.Context, realNow time.Time) ([]Endpoint, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT p.tenant_id, p.id FROM setup_records p
+		WHERE p.kind = 'webhook_profile'
+			AND NOT EXISTS (SELECT 1 FROM webhook_endpoints w
+				WHERE w.tenant_id = p.tenant_id AND w.webhook_profile_id = p.id AND w.paused_until > $1)
+			AND (EXISTS (SELECT 1 FROM events e
+				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id
+					AND e.delivery_status = 'pending' AND e.next_attempt_at IS NULL)
+			OR EXISTS (SELECT 1 FROM events e
+				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id AND e.next_attempt_at <= $1))`, micros(realNow))
+	return collect(result, err, func(r rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
+}
+
+// EndpointOf finds where an event goes; ids of events are unique across tenants,
+// and each tenant's rows are asked by their own key.
+func (s *Store) EndpointOf(ctx context.Context, eventID uuid.UUID) (Endpoint, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT e.tenant_id, e.webhook_profile_id FROM tenants n
+		JOIN events e ON e.tenant_id = n.id AND e.id = $1
+		WHERE e.webhook_profile_id IS NOT NULL`, eventID)
+	found, err := one(result, err, func(r rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
+	if errors.Is(err, errNoRow) {
+		return Endpoint{}, ErrNoDelivery
+	}
+	return found, err
+}
+
+// TransactionOwner finds whose a transaction is; an operator's call names nothing
+// but its id, and each tenant's rows are asked by their own key.
+func (s *Store) TransactionOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "transactions", id, ErrNoTransaction)
+}
+
+// ChargebackOwner finds whose a chargeback is.
+func (s *Store) ChargebackOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "chargebacks", id, ErrNoChargeback)
+}
+
+// ImportOwner finds whose an import is.
+func (s *Store) ImportOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "imports", id, ErrNoImport)
+}
+
+func (s *Store) owner(ctx context.Context, table string, id uuid.UUID, none error) (uuid.UUID, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT n.id FROM tenants n JOIN `+table+` x ON x.tenant_id = n.id AND x.id = $1`, id)
+	found, err := one(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+	if errors.Is(err, errNoRow) {
+		return uuid.Nil, none
+	}
+	return found, err
+}
+
+// DeliveryBacklog counts the events that are in line and those that wait for
+// another try.
+func (s *Store) DeliveryBacklog(ctx context.Context) (map[string]int, error) {
+	type backlog struct{ inLine, waiting int }
+	result, err := s.engine.query(ctx, `
+		SELECT (SELECT COUNT(*) FROM events
+				WHERE delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL),
+			(SELECT COUNT(*) FROM events WHERE next_attempt_at IS NOT NULL)`)
+	b, err := one(result, err, func(r rows) (b backlog, err error) { return b, r.Scan(&b.inLine, &b.waiting) })
+	return map[string]int{"in_line": b.inLine, "waiting": b.waiting}, err
+}

@@ -1,0 +1,68 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+func acceptanceOf(env *storetest.Env, p payment.Purchase) payment.Acceptance {
+	return payment.Acceptance{
+		TransactionID: p.Transaction.ID, SessionID: p.Session.ID, Mode: payment.AcceptCheckbox, Language: "de",
+		TextVersion: "2026-01", Text: "Ich ermächtige …\n\u2028 & <b>", TextHash: "0123abcd", ClientIP: "2001:db8::1",
+		UserAgent: "Browser/1.0 (ü)", AcceptedAt: env.Now,
+	}
+}
+
+func TestAcceptance(t *testing.T) {
+	t.Parallel()
+
+	t.Run("every field of the evidence comes back", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			attempt := env.Begin(t, env.Session(t, env.Shop(t)))
+			want := acceptanceOf(env, attempt)
+			env.Write(t, func(tx *store.Tx) error {
+				tx.ClaimAttempt(attempt, "sealed")
+				tx.RecordAcceptance(attempt, want)
+				return nil
+			})
+			got, err := env.Store.Tenant(attempt.Session.TenantID).Acceptance(t.Context(), attempt.Transaction.ID)
+			if err != nil || got == nil {
+				t.Fatalf("got %v, error %v", got, err)
+			}
+			storetest.Equal(t, *got, want)
+		})
+	})
+
+	t.Run("a claim that is refused leaves no evidence", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			found := env.Session(t, env.Shop(t))
+			late := env.Begin(t, found)
+			env.Attempt(t, found)
+			before := env.Dump(t)
+			if err := env.TryWrite(t, func(tx *store.Tx) error {
+				tx.ClaimAttempt(late, "sealed")
+				tx.RecordAcceptance(late, acceptanceOf(env, late))
+				return nil
+			}); !isConflict(err) || env.Dump(t) != before {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+
+	t.Run("an attempt without evidence has none", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			got, err := env.Store.Tenant(env.Tenant(t).ID).Acceptance(t.Context(), uuid.New())
+			if got != nil || err != nil {
+				t.Errorf("got %v, error %v", got, err)
+			}
+		})
+	})
+}

@@ -1,0 +1,214 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// collected is a payment that was taken, as its transaction is read.
+func collected(t *testing.T, env *storetest.Env, shop storetest.Shop, change ...func(*storetest.Draft)) payment.Collection {
+	t.Helper()
+	outcome := payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "GW-" + payment.NewID().String()}
+	paid := env.Settle(t, env.Attempt(t, env.Session(t, shop, change...)), outcome)
+	return readCollection(t, env, paid.Transaction)
+}
+
+func readCollection(t *testing.T, env *storetest.Env, of payment.Transaction) payment.Collection {
+	t.Helper()
+	c, err := env.Store.Tenant(of.TenantID).Collection(t.Context(), of.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// applyChange writes a change and gives the error of that.
+func applyChange(t *testing.T, env *storetest.Env, before payment.Collection, refund *payment.Transaction, after payment.Change) error {
+	t.Helper()
+	return env.TryWrite(t, func(tx *store.Tx) error {
+		tx.ApplyChange(before, refund, after, nil)
+		return nil
+	})
+}
+
+// moneyReads are those about what happens after a payment.
+func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	paid := collected(t, env, shop)
+	waiting := payment.RecordUnlinked(payment.Chargeback{
+		TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: "CB-1", GatewayReference: paid.Transaction.GatewayReference,
+		AmountMinor: 29_99, Currency: "EUR", Source: payment.ChargebackNotified,
+	}, env.Now)
+	if err := applyChange(t, env, payment.Collection{}, nil, waiting); err != nil {
+		t.Fatal(err)
+	}
+	imported := store.Import{ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Kind: "transactions", Status: store.ImportRunning, CreatedAt: env.Now}
+	env.Write(t, func(tx *store.Tx) error {
+		tx.PutImport(imported)
+		tx.AddRejections(imported, []store.Rejection{{Line: 2, Reason: "unreadable"}})
+		return nil
+	})
+	return map[string]func(context.Context, store.Tenant) int{
+		"Import": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Import(ctx, imported.ID)
+			return found(true, err)
+		},
+		"Rejections": func(ctx context.Context, scope store.Tenant) int {
+			rejected, err := scope.Rejections(ctx, imported.ID, 0, 10)
+			return found(len(rejected) > 0, err)
+		},
+		"Collection": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Collection(ctx, paid.Transaction.ID)
+			return found(true, err)
+		},
+		"CollectionByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.CollectionByMerchantID(ctx, paid.Transaction.MerchantTransactionID)
+			return found(true, err)
+		},
+		"CollectionByGatewayReference": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.CollectionByGatewayReference(ctx, shop.Gateway.ID, paid.Transaction.GatewayReference)
+			return found(true, err)
+		},
+		"Transaction": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Transaction(ctx, paid.Transaction.ID)
+			return found(true, err)
+		},
+		"Chargeback": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Chargeback(ctx, waiting.Chargeback.ID)
+			return found(true, err)
+		},
+		"ChargebackByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			known, err := scope.ChargebackByMerchantID(ctx, "CB-1")
+			return found(known != nil, err)
+		},
+		"UnlinkedChargeback": func(ctx context.Context, scope store.Tenant) int {
+			known, err := scope.UnlinkedChargeback(ctx, paid.Transaction)
+			return found(known != nil, err)
+		},
+	}
+}
+
+func TestMoneyBack(t *testing.T) {
+	t.Parallel()
+	t.Run("a refund comes back as it was claimed and settled", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testRefundRoundTrip)
+	})
+	t.Run("a change on what has changed meanwhile writes nothing", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testStaleChange)
+	})
+	t.Run("a chargeback comes back as it was recorded, once", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testChargebackRoundTrip)
+	})
+	t.Run("a processor's id that two payments have finds neither", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testAmbiguousReference)
+	})
+}
+
+func testRefundRoundTrip(t *testing.T, env *storetest.Env) {
+	paid := collected(t, env, env.Shop(t), storetest.WithTerms(storetest.Monthly))
+	claimed, err := payment.BeginRefund(paid, new(payment.Minor(10_00)), env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed.Refund.Attempt.NextLookupAt = env.Now
+	env.Write(t, func(tx *store.Tx) error {
+		tx.ClaimRefund(paid, claimed)
+		return nil
+	})
+	stored := readCollection(t, env, paid.Transaction)
+	storetest.Equal(t, stored.Transaction, claimed.Transaction)
+	refund := readCollection(t, env, *claimed.Refund).Transaction
+	storetest.Equal(t, refund, *claimed.Refund)
+	due, err := env.Store.LookupsDue(t.Context(), env.Now, 10)
+	if err != nil || len(due) != 1 || due[0].ID != refund.ID || !due[0].IsRefund {
+		t.Fatalf("due are %v, error %v", due, err)
+	}
+	settled, err := payment.SettleRefund(stored, refund, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "R-1"}, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := applyChange(t, env, stored, &refund, settled); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Equal(t, readCollection(t, env, refund).Transaction, *settled.Refund)
+	after := readCollection(t, env, paid.Transaction)
+	storetest.Equal(t, after.Transaction, settled.Transaction)
+	if after.Subscription.RevenueMinor != 19_99 {
+		t.Errorf("the revenue is %s", after.Subscription.RevenueMinor)
+	}
+}
+
+func testStaleChange(t *testing.T, env *storetest.Env) {
+	paid := collected(t, env, env.Shop(t))
+	refund, err := payment.BeginRefund(paid, nil, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chargeback, err := payment.ChargeBack(paid, payment.Chargeback{Source: payment.ChargebackManual}, false, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := applyChange(t, env, paid, nil, chargeback); err != nil {
+		t.Fatal(err)
+	}
+	before := env.Dump(t)
+	err = env.TryWrite(t, func(tx *store.Tx) error {
+		tx.ClaimRefund(paid, refund)
+		return nil
+	})
+	if !errors.Is(err, store.ErrStale) {
+		t.Errorf("claiming gave %v", err)
+	}
+	if err := applyChange(t, env, paid, nil, chargeback); !errors.Is(err, store.ErrStale) {
+		t.Errorf("charging back again gave %v", err)
+	}
+	if env.Dump(t) != before {
+		t.Error("something was written")
+	}
+}
+
+func testChargebackRoundTrip(t *testing.T, env *storetest.Env) {
+	paid := collected(t, env, env.Shop(t))
+	report := payment.Chargeback{
+		Source: payment.ChargebackImported, ReasonCode: "AM04", ReasonMessage: "no money", ReportType: "return",
+		ReportMessage: "m", ReportInfo: "i", ARN: "a", BankFeeMinor: new(payment.Minor(3_50)),
+	}
+	change, err := payment.ChargeBack(paid, report, false, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := applyChange(t, env, paid, nil, change); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := env.Store.Tenant(paid.Transaction.TenantID).Chargeback(t.Context(), change.Chargeback.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Equal(t, stored, *change.Chargeback)
+	again := payment.RecordUnlinked(*change.Chargeback, env.Now)
+	if err := applyChange(t, env, payment.Collection{}, nil, again); !errors.Is(err, store.ErrStale) {
+		t.Errorf("the same from another source gave %v", err)
+	}
+}
+
+func testAmbiguousReference(t *testing.T, env *storetest.Env) {
+	shop := env.Shop(t)
+	first, second := collected(t, env, shop), collected(t, env, shop)
+	tenant, reference := env.Store.Tenant(shop.ID), first.Transaction.GatewayReference
+	if found, err := tenant.CollectionByGatewayReference(t.Context(), shop.Gateway.ID, reference); err != nil || found.Transaction.ID != first.Transaction.ID {
+		t.Errorf("found %v, error %v", found.Transaction, err)
+	}
+	env.Exec(t, "UPDATE transactions SET gateway_reference = $1 WHERE id = $2", reference, second.Transaction.ID.String())
+	if _, err := tenant.CollectionByGatewayReference(t.Context(), shop.Gateway.ID, reference); !errors.Is(err, store.ErrNoTransaction) {
+		t.Errorf("two payments gave %v", err)
+	}
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// ErrLeadBusy says that the lead has an active session already.
+var ErrLeadBusy = payment.Conflicting("The lead already has an active session.")
+
+const sessionColumns = `s.tenant_id, s.id, s.token, s.lead_id, s.status, s.price_minor, s.currency, s.billing_type,
+	s.billing_frequency, s.trial_unit, s.trial_period, s.trial_minor, s.gateway_id, s.campaign_id, s.offer_id,
+	s.hosted_page_id, s.webhook_profile_id, s.acceptance_mode, s.mandate_reference, s.customer_ip, s.max_attempts,
+	s.attempts_used, s.open_transaction_id, s.last_transaction_id, s.holds_lead, s.expires_at, s.created_at, s.updated_at`
+
+// sessionFields are the destinations for sessionColumns.
+func sessionFields(s *payment.Session) []any {
+	t := &s.Terms
+	return []any{
+		&s.TenantID, &s.ID, &s.Token, &s.LeadID, &s.Status, &t.PriceMinor, &t.Currency, &t.BillingType,
+		&t.Frequency, &t.TrialUnit, &t.TrialPeriod, &t.TrialMinor, &s.GatewayID, &s.CampaignID, &s.OfferID,
+		&s.HostedPageID, &s.WebhookProfileID, &s.AcceptanceMode, &s.MandateReference, &s.CustomerIP, &s.MaxAttempts,
+		&s.AttemptsUsed, &s.OpenTransactionID, &s.LastTransactionID, &s.HoldsLead,
+		instant{&s.ExpiresAt},
+		instant{&s.CreatedAt},
+		instant{&s.UpdatedAt},
+	}
+}
+
+const leadColumns = `l.id, l.email, l.first_name, l.last_name, l.country, l.address, l.city, l.postal_code, l.phone`
+
+func leadFields(l *payment.Lead) []any {
+	return []any{&l.ID, &l.Email, &l.FirstName, &l.LastName, &l.Country, &l.Address, &l.City, &l.PostalCode, &l.Phone}
+}
+
+// CreateSession writes the lead and its session. The lead is known by its
+// address; one that holds another session refuses the unit (IsLeadBusy).
+func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
+	tx.putLead(s.TenantID, lead)
+	tx.insertSession(s, lead)
+}
+
+// ReplaceSession is CreateSession for a lead that holds a session: one whose
+// time has run out makes way first. It is a step of its own because nearly all
+// creates do without it.
+func (tx *Tx) ReplaceSession(s payment.Session, lead payment.Lead) {
+	tx.putLead(s.TenantID, lead) // first, so that creates for one lead queue up at its row
+	tx.then(`
+		UPDATE sessions SET holds_lead = FALSE, updated_at = $3,
+			status = CASE WHEN status = 'PENDING' THEN 'EXPIRED' ELSE status END
+		WHERE tenant_id = $1 AND lead_id = (SELECT id FROM leads WHERE tenant_id = $1 AND email_key = $2)
+			AND holds_lead AND expires_at <= $3 AND NOT (status = 'PENDING' AND open_transaction_id IS NOT NULL)`,
+		s.TenantID, lead.EmailKey(), micros(tx.At))
+	tx.insertSession(s, lead)
+}
+
+func (tx *Tx) putLead(tenantID uuid.UUID, lead payment.Lead) {
+	tx.then(`
+		INSERT INTO leads (tenant_id, id, email, email_key, first_name, last_name, country, address, city, postal_code,
+			phone, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+		ON CONFLICT (tenant_id, email_key) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
+			last_name = excluded.last_name, country = excluded.country, address = excluded.address,
+			city = excluded.city, postal_code = excluded.postal_code, phone = excluded.phone,
+			updated_at = excluded.updated_at`,
+		tenantID, lead.ID, lead.Email, lead.EmailKey(), lead.FirstName, lead.LastName, lead.Country, lead.Address,
+		lead.City, lead.PostalCode, lead.Phone, micros(tx.At))
+}
+
+func (tx *Tx) insertSession(s payment.Session, lead payment.Lead) {
+	t := s.Terms
+	tx.then(`
+		INSERT INTO sessions (tenant_id, id, token, lead_id, status, price_minor, currency, billing_type,
+			billing_frequency, trial_unit, trial_period, trial_minor, gateway_id, campaign_id, offer_id,
+			hosted_page_id, webhook_profile_id, acceptance_mode, mandate_reference, customer_ip, max_attempts,
+			attempts_used, holds_lead, expires_at, created_at, updated_at)
+		SELECT $1, $2, $3, l.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+			0, TRUE, $21, $22, $22
+		FROM leads l WHERE l.tenant_id = $1 AND l.email_key = $23`,
+		s.TenantID, s.ID, s.Token, s.Status, t.PriceMinor, t.Currency, t.BillingType,
+		t.Frequency, t.TrialUnit, t.TrialPeriod, t.TrialMinor, s.GatewayID, s.CampaignID, s.OfferID,
+		s.HostedPageID, s.WebhookProfileID, s.AcceptanceMode, s.MandateReference, s.CustomerIP, s.MaxAttempts,
+		micros(s.ExpiresAt), micros(tx.At), lead.EmailKey())
+}
+
+// IsLeadBusy tells that a create failed because its lead holds a session.
+func IsLeadBusy(err error) bool { return isKey(err, "sessions_lead_id_key") }
+
+// Refused turns the broken keys of a create into what the caller is told.
+func Refused(err error) error {
+	switch {
+	case IsLeadBusy(err):
+		return ErrLeadBusy
+	case isKey(err, "transactions_tenant_reference_id_key"):
+		return payment.ErrReferenceInUse
+	case isKey(err, "transactions_session_id_key"):
+		return payment.Conflicting("A payment for this session is being processed.")
+	default:
+		return err
+	}
+}
+
+// IsReferenceCollision tells that a claim failed because a random reference of
+// ours was taken already; a new one is to be made.
+func IsReferenceCollision(err error) bool {
+	return isKey(err, "orders_order_number_key") || isKey(err, "transactions_merchant_transaction_id_key")
+}
+
+// EndSession writes a session that was cancelled or whose time ran out, if it
+// is still as it was read.
+func (tx *Tx) EndSession(s payment.Session) {
+	tx.require(payment.Conflicting(payment.DetailConflict), `
+		UPDATE sessions SET status = $3, holds_lead = FALSE, updated_at = $4
+		WHERE tenant_id = $1 AND id = $2 AND status = 'PENDING' AND open_transaction_id IS NULL`,
+		s.TenantID, s.ID, s.Status, micros(tx.At))
+}
+
+// Repeat is the outcome of an earlier create with the same idempotency key.
+type Repeat struct {
+	RequestHash string
+	Token       string
+}
+
+// RememberCreate binds an idempotency key to the session that this unit makes.
+func (tx *Tx) RememberCreate(tenantID uuid.UUID, key, requestHash string, sessionID uuid.UUID, until time.Time) {
+	tx.then(`DELETE FROM idempotency_keys WHERE tenant_id = $1 AND key = $2 AND expires_at <= $3`,
+		tenantID, key, micros(tx.At))
+	tx.then(`
+		INSERT INTO idempotency_keys (tenant_id, key, request_hash, session_id, expires_at)
+		VALUES ($1, $2, $3, $4, $5)`, tenantID, key, requestHash, sessionID, micros(until))
+}
+
+// ForgetExpiredKeys removes idempotency keys whose time is over.
+func (tx *Tx) ForgetExpiredKeys() {
+	tx.then(`DELETE FROM idempotency_keys WHERE expires_at <= $1`, micros(tx.At))
+}
+
+// IsRepeat tells that a create failed because its idempotency key was used.
+func IsRepeat(err error) bool { return isKey(err, "idempotency_keys_key_key") }
+
+// RepeatOf finds what was made under an idempotency key.
+func (t Tenant) RepeatOf(ctx context.Context, key string, now time.Time) (repeat Repeat, found bool, err error) {
+	result, err := t.query(ctx, `
+		SELECT k.request_hash, s.token FROM idempotency_keys k
+		JOIN sessions s ON s.tenant_id = k.tenant_id AND s.id = k.session_id
+		WHERE k.tenant_id = $1 AND k.key = $2 AND k.expires_at > $3`, key, micros(now))
+	repeat, err = one(result, err, func(r rows) (Repeat, error) {
+		var v Repeat
+		return v, r.Scan(&v.RequestHash, &v.Token)
+	})
+	if errors.Is(err, errNoRow) {
+		return Repeat{}, false, nil
+	}
+	return repeat, err == nil, err
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+)
+
+// setupCache keeps each tenant's set-up under the version that authentication
+// or a session look-up has just read. A change raises the version, so that what
+// was changed is in force at once, and calls need no query of their own for it.
+type setupCache struct {
+	mu      sync.RWMutex
+	tenants map[uuid.UUID]versionedSetup
+}
+
+// maxCachedSetups bounds the memory that tenants take who are seldom seen.
+const maxCachedSetups = 10_000
+
+type versionedSetup struct {
+	version int64
+	setup   *merchant.Setup
+}
+
+// Setup gives a tenant's set-up in a version read before. It is shared between
+// calls and must not be changed.
+func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*merchant.Setup, error) {
+	s.setups.mu.RLock()
+	known, ok := s.setups.tenants[tenantID]
+	s.setups.mu.RUnlock()
+	if ok && known.version == version {
+		return known.setup, nil
+	}
+	setup, err := s.Tenant(tenantID).readSetup(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.setups.mu.Lock()
+	defer s.setups.mu.Unlock()
+	if s.setups.tenants == nil {
+		s.setups.tenants = map[uuid.UUID]versionedSetup{}
+	}
+	s.setups.keep(tenantID, versionedSetup{version, setup})
+	return setup, nil
+}
+
+// keep lets go of another tenant's copy when there are many: one that is still
+// used comes back with its next call.
+func (c *setupCache) keep(tenantID uuid.UUID, copied versionedSetup) {
+	if _, known := c.tenants[tenantID]; !known && len(c.tenants) >= maxCachedSetups {
+		for other := range c.tenants {
+			delete(c.tenants, other)
+			break
+		}
+	}
+	c.tenants[tenantID] = copied
+}
+
+// readSetup reads all that a tenant has set up, the inactive included.
+func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
+	tenant, err := t.Tenant(ctx)
+	if err != nil {
+		return nil, err
+	}
+	setup := newSetup(tenant)
+	result, err := t.query(ctx, `SELECT id, kind, document, secrets, active FROM setup_records WHERE tenant_id = $1`)
+	records, err := collect(result, err, func(r rows) (setupRecord, error) {
+		var v setupRecord
+		return v, r.Scan(&v.id, &v.kind, &v.document, &v.secrets, &v.active)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range records {
+		if err := t.store.decodeRecord(setup, record); err != nil {
+			return nil, err
+		}
+	}
+	return setup, nil
+}
+
+const tenantColumns = `id, number, name, creditor_name, creditor_address, creditor_identifier`
+
+func scanTenant(r rows) (merchant.Tenant, error) {
+	var t merchant.Tenant
+	var number int64
+	err := r.Scan(&t.ID, &number, &t.Name, &t.Creditor.Name, &t.Creditor.Address, &t.Creditor.Identifier)
+	t.Number = uint32(number)
+	return t, err
+}
+
+// Tenant reads the tenant itself.
+func (t Tenant) Tenant(ctx context.Context) (merchant.Tenant, error) {
+	result, err := t.query(ctx, `SELECT `+tenantColumns+` FROM tenants WHERE id = $1`)
+	return one(result, err, scanTenant)
+}
+
+// Tenants lists every tenant by name.
+func (s *Store) Tenants(ctx context.Context) ([]merchant.Tenant, error) {
+	result, err := s.engine.query(ctx, `SELECT `+tenantColumns+` FROM tenants ORDER BY name, id`)
+	return collect(result, err, scanTenant)
+}
+
+// IsNotFound tells that a read found no row.
+func IsNotFound(err error) bool { return errors.Is(err, errNoRow) }
+
+// PutTenant creates or changes a tenant. Its number, once given, stays.
+func (tx *Tx) PutTenant(t merchant.Tenant) {
+	tx.then(`
+		INSERT INTO tenants (id, number, name, creditor_name, creditor_address, creditor_identifier, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, creditor_name = excluded.creditor_name,
+			creditor_address = excluded.creditor_address, creditor_identifier = excluded.creditor_identifier,
+			setup_version = tenants.setup_version + 1, updated_at = excluded.updated_at`,
+		t.ID, int64(t.Number), t.Name, t.Creditor.Name, t.Creditor.Address, t.Creditor.Identifier, micros(tx.At))
+}
+
+// ClaimSetup lets a change of a tenant's set-up go on only from the version on
+// which it was planned: of two at once, the later gets ErrStale and plans again.
+func (tx *Tx) ClaimSetup(tenantID uuid.UUID, version int64) {
+	tx.require(ErrStale, `UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1 AND setup_version = $2`,
+		tenantID, version)
+}
+
+// IsTenantNumberTaken tells that a new tenant's number is in use already.
+func IsTenantNumberTaken(err error) bool { return isKey(err, "tenants_number_key") }
+
+// ErrForeignRecord says that an id belongs to another tenant or another kind.
+var ErrForeignRecord = errors.New("the id is in use for something else")
+
+// put writes one set-up record; an id of another tenant or kind is refused.
+func (tx *Tx) put(tenantID uuid.UUID, record setupRecord) {
+	tx.require(ErrForeignRecord, `
+		INSERT INTO setup_records (tenant_id, id, kind, document, secrets, active, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+		ON CONFLICT (id) DO UPDATE SET document = excluded.document, secrets = excluded.secrets,
+			active = excluded.active, updated_at = excluded.updated_at
+		WHERE setup_records.tenant_id = excluded.tenant_id AND setup_records.kind = excluded.kind`,
+		tenantID, record.id, record.kind, record.document, record.secrets, record.active, micros(tx.At))
+	tx.then(`UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1`, tenantID)
+}
+
+// RecordOwner finds whose a set-up record is, whatever its kind.
+func (s *Store) RecordOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, kind string, found bool, err error) {
+	type owner struct {
+		tenantID uuid.UUID
+		kind     string
+	}
+	result, err := s.engine.query(ctx, `SELECT tenant_id, kind FROM setup_records WHERE id = $1`, id)
+	o, err := one(result, err, func(r rows) (o owner, err error) { return o, r.Scan(&o.tenantID, &o.kind) })
+	if IsNotFound(err) {
+		return uuid.Nil, "", false, nil
+	}
+	return o.tenantID, o.kind, err == nil, err
+}

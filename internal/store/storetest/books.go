@@ -1,0 +1,192 @@
+package storetest
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/payment"
+)
+
+// Books are our records of purchases and the sandbox gateway's, read side by side
+// at a moment when nobody writes. Audit holds one against the other. Rebills and
+// refunds are no attempts at a purchase and are left out of both.
+type Books struct {
+	Sessions     map[string]*BookedSession // by id
+	Transactions map[string]*BookedTransaction
+	Events       map[string]int // how often each key was written
+	Ledger       []LedgerLine
+}
+
+// BookedSession is a session with what hangs on it.
+type BookedSession struct {
+	Tenant, ID, Token, Lead, Mandate string
+	Status                           payment.SessionStatus
+	BillingType                      payment.BillingType
+	Attempts, MaxAttempts            int
+	Open, Last                       string // ids of transactions, "" for none
+	HoldsLead                        bool
+	ExpiresAt                        time.Time
+
+	Transactions  []*BookedTransaction
+	Orders        []BookedOrder
+	Subscriptions []BookedSubscription
+}
+
+// BookedTransaction is one attempt.
+type BookedTransaction struct {
+	Tenant, ID, Session, Order, Subscription, Gateway string
+	MerchantTransactionID, Reference                  string
+	Status                                            payment.TransactionStatus
+	Type                                              payment.TransactionType
+	AmountMinor                                       int64
+	Currency                                          string
+	Phase                                             payment.Phase
+	SettleDue                                         bool
+	Decline                                           payment.DeclineCode
+}
+
+// BookedOrder is an order's state.
+type BookedOrder struct {
+	ID     string
+	Status payment.OrderStatus
+}
+
+// BookedSubscription is a subscription's state.
+type BookedSubscription struct {
+	ID, Order string
+	Status    payment.SubscriptionStatus
+}
+
+// LedgerLine is what the gateway remembers of a payment. It knows nothing of
+// sessions, but the mandate is the session's own.
+type LedgerLine struct {
+	Tenant, Gateway, MerchantTransactionID, Mandate string
+	Outcome                                         sandbox.Outcome
+	State                                           sandbox.State
+	Type                                            payment.TransactionType
+	AmountMinor                                     int64
+	Currency                                        string
+}
+
+// MayCollect tells that money was taken or may still be without our doing.
+func (l LedgerLine) MayCollect() bool {
+	return l.State == sandbox.StateApproved || l.State == sandbox.StatePending || l.State == sandbox.StateAwaiting
+}
+
+// ReadBooks reads the database at a URL.
+func ReadBooks(t testing.TB, url string) *Books {
+	t.Helper()
+	db := (&Env{URL: url}).DB(t)
+	defer db.Close()
+	b := &Books{Sessions: map[string]*BookedSession{}, Transactions: map[string]*BookedTransaction{}, Events: map[string]int{}}
+	b.readLedger(t, db)
+	b.readSessions(t, db)
+	b.readTransactions(t, db)
+	b.readOrders(t, db)
+	each(t, db, `SELECT event_key FROM events`, func(r *sql.Rows) error {
+		var key string
+		err := r.Scan(&key)
+		b.Events[key]++
+		return err
+	})
+	return b
+}
+
+func (b *Books) readLedger(t testing.TB, db *sql.DB) {
+	t.Helper()
+	each(t, db, `SELECT tenant_id, account_id, merchant_transaction_id, mandate_reference, outcome, state, type, amount_minor,
+		currency FROM sandbox_payments WHERE type IN ('sdd_sale', 'sdd_mandate')`, func(r *sql.Rows) error {
+		var l LedgerLine
+		err := r.Scan(&l.Tenant, &l.Gateway, &l.MerchantTransactionID, &l.Mandate, &l.Outcome, &l.State, &l.Type,
+			&l.AmountMinor, &l.Currency)
+		b.Ledger = append(b.Ledger, l)
+		return err
+	})
+}
+
+func (b *Books) readSessions(t testing.TB, db *sql.DB) {
+	t.Helper()
+	each(t, db, `SELECT tenant_id, id, token, lead_id, mandate_reference, status, billing_type, attempts_used, max_attempts,
+		open_transaction_id, last_transaction_id, holds_lead, expires_at FROM sessions`, func(r *sql.Rows) error {
+		s := &BookedSession{}
+		var open, last sql.NullString
+		var expires int64
+		err := r.Scan(&s.Tenant, &s.ID, &s.Token, &s.Lead, &s.Mandate, &s.Status, &s.BillingType, &s.Attempts,
+			&s.MaxAttempts, &open, &last, &s.HoldsLead, &expires)
+		s.Open, s.Last, s.ExpiresAt = open.String, last.String, time.UnixMicro(expires)
+		b.Sessions[s.ID] = s
+		return err
+	})
+}
+
+func (b *Books) readTransactions(t testing.TB, db *sql.DB) {
+	t.Helper()
+	each(t, db, `SELECT tenant_id, id, session_id, order_id, subscription_id, gateway_id, merchant_transaction_id,
+		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code
+		FROM transactions WHERE type IN ('sdd_sale', 'sdd_mandate') ORDER BY attempt_number, created_at`, func(r *sql.Rows) error {
+		x := &BookedTransaction{}
+		var session, order, subscription, reference, phase sql.NullString
+		var due sql.NullInt64
+		err := r.Scan(&x.Tenant, &x.ID, &session, &order, &subscription, &x.Gateway, &x.MerchantTransactionID,
+			&reference, &x.Status, &x.Type, &x.AmountMinor, &x.Currency, &phase, &due, &x.Decline)
+		x.Session, x.Order, x.Subscription = session.String, order.String, subscription.String
+		x.Reference, x.Phase, x.SettleDue = reference.String, payment.Phase(phase.String), due.Valid
+		b.Transactions[x.ID] = x
+		if s := b.Sessions[x.Session]; s != nil {
+			s.Transactions = append(s.Transactions, x)
+		}
+		return err
+	})
+}
+
+func (b *Books) readOrders(t testing.TB, db *sql.DB) {
+	t.Helper()
+	each(t, db, `SELECT id, session_id, status FROM orders`, func(r *sql.Rows) error {
+		var o BookedOrder
+		var session string
+		err := r.Scan(&o.ID, &session, &o.Status)
+		if s := b.Sessions[session]; s != nil {
+			s.Orders = append(s.Orders, o)
+		}
+		return err
+	})
+	each(t, db, `SELECT id, session_id, order_id, status FROM subscriptions`, func(r *sql.Rows) error {
+		var u BookedSubscription
+		var session string
+		err := r.Scan(&u.ID, &session, &u.Order, &u.Status)
+		if s := b.Sessions[session]; s != nil {
+			s.Subscriptions = append(s.Subscriptions, u)
+		}
+		return err
+	})
+}
+
+// OpenAttempts are the transactions whose outcome is outstanding.
+func (b *Books) OpenAttempts() (ids []string) {
+	for id, x := range b.Transactions {
+		if x.Phase != payment.PhaseNone {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// each reads every row of a query.
+func each(t testing.TB, db *sql.DB, query string, read func(*sql.Rows) error) {
+	t.Helper()
+	result, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer result.Close()
+	for result.Next() {
+		if err := read(result); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	if err := result.Err(); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}

@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
+)
+
+// DB is the bare database beside the store, for looking at rows as they lie
+// there. Both engines take $1 placeholders.
+func (e *Env) DB(t testing.TB) *sql.DB {
+	t.Helper()
+	driver, address := "pgx", e.URL
+	if path, isFile := strings.CutPrefix(e.URL, "sqlite:"); isFile {
+		driver, address = "sqlite", "file:"+path+"?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// Scalar reads one value with a statement of the test's own.
+func Scalar[T any](t testing.TB, env *Env, query string, args ...any) (value T) {
+	t.Helper()
+	db := env.DB(t)
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return value
+}
+
+// Count counts the rows of a table.
+func (e *Env) Count(t testing.TB, table string) int {
+	t.Helper()
+	return Scalar[int](t, e, "SELECT COUNT(*) FROM "+table)
+}
+
+// Exec changes rows behind the store's back.
+func (e *Env) Exec(t testing.TB, statement string, args ...any) {
+	t.Helper()
+	db := e.DB(t)
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// Dump is all rows of all tables of ours as text, to see whether anything at
+// all has changed.
+func (e *Env) Dump(t testing.TB) string {
+	t.Helper()
+	db := e.DB(t)
+	defer db.Close()
+	var dump strings.Builder
+	for _, table := range e.Tables(t, db) {
+		dumpTable(t, db, table, &dump)
+	}
+	return dump.String()
+}
+
+// Tables are those of our own schema: the queue's and the list of migrations
+// belong to others.
+func (e *Env) Tables(t testing.TB, db *sql.DB) (tables []string) {
+	t.Helper()
+	query := `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
+	if e.Engine == "sqlite" {
+		query = `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1`
+	}
+	result, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	for result.Next() {
+		var name string
+		if err := result.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		if !isForeign(name) {
+			tables = append(tables, name)
+		}
+	}
+	if err := result.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+func isForeign(table string) bool {
+	for _, prefix := range []string{"river_", "goose_", "sqlite_"} {
+		if strings.HasPrefix(table, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func allRowsOf(table string) string { return "SELECT * FROM " + table + " ORDER BY 1, 2" }
+
+func dumpTable(t testing.TB, db *sql.DB, table string, dump *strings.Builder) {
+	t.Helper()
+	result, err := db.QueryContext(t.Context(), allRowsOf(table))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	columns, err := result.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for result.Next() {
+		values, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := result.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		dump.WriteString(table)
+		for i, value := range values {
+			if value.Valid {
+				dump.WriteString(" " + columns[i] + "=" + value.String)
+			}
+		}
+		dump.WriteString("\n")
+	}
+	if err := result.Err(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,155 @@
+// Package storetest gives a test a fresh, migrated database on each engine, and
+// factories for what lies in it.
+//
+//	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+//		shop := env.Shop(t)
+//		found := env.Session(t, shop)
+//		claimed := env.Attempt(t, found)
+//		settled := env.Settle(t, claimed, payment.Outcome{Verdict: payment.VerdictApproved})
+//	})
+//
+// A factory fills in everything and takes functions that change what the test
+// is about. What it makes, it makes through the store, as the program would.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sepad/internal/store"
+	"sepad/internal/testenv"
+	"sepad/internal/vault"
+)
+
+// Start is the service's time at which every test begins: the last day of a
+// long month, with microseconds.
+var Start = time.Date(2026, time.March, 31, 12, 0, 0, 123456000, time.UTC)
+
+// Env is a database of one test's own.
+type Env struct {
+	// Engine is "sqlite" or "postgres".
+	Engine string
+	URL    string
+	Store  *store.Store
+	Vault  *vault.Vault
+	// Now is the service's time for whatever the factories make.
+	Now time.Time
+
+	tenants atomic.Uint32
+}
+
+// Each runs a test on both engines, side by side.
+func Each(t *testing.T, test func(t *testing.T, env *Env)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, Postgres(t))
+	})
+}
+
+// SQLite is an environment in a temporary file.
+func SQLite(t testing.TB) *Env {
+	t.Helper()
+	image, err := sqliteImage()
+	if err != nil {
+		t.Fatalf("migrate SQLite: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "sepad.db")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, "sqlite", "sqlite:"+path)
+}
+
+// Postgres is an environment in a database copied from a migrated one.
+func Postgres(t testing.TB) *Env {
+	t.Helper()
+	return open(t, "postgres", testenv.PostgresTemplate(t, fmt.Sprintf("store_%d", store.SchemaVersion), migrate))
+}
+
+func open(t testing.TB, engine, url string) *Env {
+	t.Helper()
+	keys, err := vault.New(vault.GenerateKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &Env{Engine: engine, URL: url, Vault: keys, Now: Start}
+	env.Store = env.Reopen(t)
+	return env
+}
+
+// maxConnections keeps many tests side by side within one server's limit.
+const maxConnections = 8
+
+// Reopen opens the same database again, as another process would.
+func (e *Env) Reopen(t testing.TB) *store.Store {
+	t.Helper()
+	return e.ReopenWith(t, store.Options{Vault: e.Vault, MaxConnections: maxConnections})
+}
+
+// ReopenWith is Reopen with options of the test's own.
+func (e *Env) ReopenWith(t testing.TB, options store.Options) *store.Store {
+	t.Helper()
+	opened, err := store.Open(t.Context(), e.URL, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	return opened
+}
+
+// Write runs a unit of work that is expected to succeed, at the test's time.
+func (e *Env) Write(t testing.TB, work func(*store.Tx) error) {
+	t.Helper()
+	if err := e.TryWrite(t, work); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+}
+
+// TryWrite runs a unit of work at the test's time and gives its error.
+func (e *Env) TryWrite(t testing.TB, work func(*store.Tx) error) error {
+	t.Helper()
+	return e.Store.Write(t.Context(), e.Now, work)
+}
+
+// sqliteImage is a migrated file, made once in a test process.
+var sqliteImage = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "sepad-storetest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "image.db")
+	if err := migrate("sqlite:" + path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// migrate closes the store before it returns, which also brings SQLite's log
+// into the file.
+func migrate(url string) error {
+	ctx := context.Background()
+	opened, err := store.Open(ctx, url, store.Options{})
+	if err != nil {
+		return err
+	}
+	if err := opened.Migrate(ctx); err != nil {
+		return fmt.Errorf("%w (closing: %w)", err, opened.Close())
+	}
+	return opened.Close()
+}

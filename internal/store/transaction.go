@@ -1,0 +1,94 @@
+package store
+
+import (
+	"database/sql"
+
+	"sepad/internal/payment"
+)
+
+const transactionColumns = `t.tenant_id, t.id, t.session_id, t.order_id, t.subscription_id, t.lead_id, t.gateway_id,
+	t.merchant_transaction_id, t.tenant_reference_id, t.gateway_reference, t.status, t.type, t.amount_minor, t.currency,
+	t.sequence_type, t.source, t.iban_masked, t.iban_country, t.bic, t.bank_name, t.holder_name, t.email,
+	t.mandate_reference, t.mandate_at, t.attempt_number, t.in_flight, t.lookup_count, t.next_lookup_at, t.settle_due_at,
+	t.verification_url, t.verification_reference, t.decline_code, t.decline_message, t.gateway_code, t.gateway_message,
+	t.processed_at, t.created_at, t.updated_at, t.refund_of, t.refunded_minor, t.refunding_minor`
+
+// transactionRow is a transaction while it is being scanned.
+type transactionRow struct {
+	payment.Transaction
+	inFlight sql.NullString
+	decline  payment.Decline
+}
+
+func (row *transactionRow) fields() []any {
+	t, d := &row.Transaction, &row.decline
+	return []any{
+		&t.TenantID, &t.ID, &t.SessionID, &t.OrderID, &t.SubscriptionID, &t.LeadID, &t.GatewayID,
+		&t.MerchantTransactionID, &t.TenantReferenceID, &t.GatewayReference, &t.Status, &t.Type, &t.AmountMinor, &t.Currency,
+		&t.SequenceType, &t.Source, &t.MaskedIBAN, &t.IBANCountry, &t.BIC, &t.BankName, &t.HolderName, &t.Email,
+		&t.MandateReference,
+		instant{&t.MandateAt},
+		&t.Attempt.Number, &row.inFlight, &t.Attempt.LookupCount,
+		instant{&t.Attempt.NextLookupAt},
+		instant{&t.SettleDueAt},
+		&t.VerificationURL, &t.VerificationReference, &d.Code, &d.Message, &d.GatewayCode, &d.GatewayMessage,
+		instant{&t.ProcessedAt},
+		instant{&t.CreatedAt},
+		instant{&t.UpdatedAt},
+		&t.RefundOf, &t.RefundedMinor, &t.RefundingMinor,
+	}
+}
+
+// transaction puts together what the columns hold apart.
+func (row *transactionRow) transaction() payment.Transaction {
+	t := row.Transaction
+	t.Attempt.Phase = payment.Phase(row.inFlight.String)
+	if row.decline.Code != "" {
+		t.Decline = &row.decline
+	}
+	return t
+}
+
+// insertTransaction writes the transaction of a new attempt.
+func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
+	tx.then(`
+		INSERT INTO transactions (tenant_id, id, session_id, order_id, lead_id, gateway_id, merchant_transaction_id,
+			tenant_reference_id, gateway_reference, status, type, amount_minor, currency, sequence_type, source,
+			iban_sealed, iban_masked, iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at,
+			attempt_number, in_flight, lookup_count, next_lookup_at, verification_url, verification_reference,
+			decline_code, decline_message, gateway_code, gateway_message, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+			$23, $24, $25, 0, $26, '', '', '', '', '', '', $27, $27)`,
+		t.TenantID, t.ID, *t.SessionID, t.OrderID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
+		t.TenantReferenceID, t.Status, t.Type, t.AmountMinor, t.Currency, t.SequenceType, t.Source,
+		sealedIBAN, t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference,
+		micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, micros(t.Attempt.NextLookupAt), micros(tx.At))
+}
+
+// updateTransaction writes what an answer changed, if the row is still in the
+// state in which it was read; otherwise the unit ends with none.
+func (tx *Tx) updateTransaction(none error, t payment.Transaction, from payment.Phase, fromStatus payment.TransactionStatus) {
+	decline := payment.Decline{}
+	if t.Decline != nil {
+		decline = *t.Decline
+	}
+	tx.require(none, `
+		UPDATE transactions SET status = $5, gateway_reference = $6, subscription_id = $7, in_flight = $8,
+			lookup_count = $9, next_lookup_at = $10, settle_due_at = $11, verification_url = $12,
+			verification_reference = $13, decline_code = $14, decline_message = $15, gateway_code = $16,
+			gateway_message = $17, processed_at = $18, updated_at = $19
+		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4`,
+		t.TenantID, t.ID, fromStatus, from, t.Status, t.GatewayReference, t.SubscriptionID, phase(t.Attempt.Phase),
+		t.Attempt.LookupCount, micros(t.Attempt.NextLookupAt), micros(t.SettleDueAt), t.VerificationURL,
+		t.VerificationReference, decline.Code, decline.Message, decline.GatewayCode, decline.GatewayMessage,
+		micros(t.ProcessedAt), micros(tx.At))
+}
+
+// phase is NULL when no answer is outstanding, which keeps the row out of the
+// indexes of open attempts.
+func phase(p payment.Phase) any {
+	if p == payment.PhaseNone {
+		return nil
+	}
+	return string(p)
+}
