@@ -1,0 +1,241 @@
+package checkout
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// idempotencyLife is how long a create can be repeated under its key.
+const idempotencyLife = 24 * time.Hour
+
+// CreateRequest is what a merchant asks for. A nil field was not given.
+type CreateRequest struct {
+	// HasCampaign selects campaign mode, also when the id given is no good.
+	HasCampaign bool
+	CampaignID  *uuid.UUID
+	Lead        payment.Lead
+
+	AmountMinor *payment.Minor
+	Currency    *string
+	BillingType *payment.BillingType
+	Frequency   *payment.BillingFrequency
+	TrialUnit   *payment.TrialUnit
+	TrialPeriod *int
+	TrialMinor  *payment.Minor
+
+	GatewayID        *uuid.UUID
+	HostedPageID     *uuid.UUID
+	WebhookProfileID *uuid.UUID
+	MaxAttempts      *int
+	CustomerIP       string
+
+	// IdempotencyKey is "" where none was sent; RequestHash names the bytes.
+	IdempotencyKey string
+	RequestHash    string
+}
+
+// Created is a session that a merchant may hand to its customer.
+type Created struct {
+	Token      string
+	PaymentURL string
+}
+
+// Create makes a session for a lead. Bad holds what is already known to be wrong
+// with the request; everything else that is wrong is added to it, so that the
+// merchant learns of all at once.
+func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req CreateRequest, bad payment.Fields) (Created, error) {
+	now := c.now()
+	if created, found, err := c.repeated(ctx, setup.Tenant.ID, req, now); found || err != nil {
+		return created, err
+	}
+	session := c.resolve(setup, req, bad, now)
+	if err := bad.Err(); err != nil {
+		return Created{}, err
+	}
+	lead := req.Lead
+	lead.ID = payment.NewID()
+	err := c.write(ctx, session, lead, req, (*store.Tx).CreateSession)
+	if store.IsLeadBusy(err) {
+		err = c.write(ctx, session, lead, req, (*store.Tx).ReplaceSession)
+	}
+	if store.IsRepeat(err) {
+		return c.lateRepeat(ctx, setup.Tenant.ID, req, now)
+	}
+	if err != nil {
+		return Created{}, store.Refused(err)
+	}
+	return c.created(session.Token), nil
+}
+
+// write makes the session in one of the store's two ways.
+func (c *Checkout) write(ctx context.Context, s payment.Session, lead payment.Lead, req CreateRequest,
+	create func(*store.Tx, payment.Session, payment.Lead),
+) error {
+	return c.Store.Write(ctx, s.CreatedAt, func(tx *store.Tx) error {
+		// The key comes first: a twin running at the same time must learn that
+		// it is a repeat, not that its lead is busy with this very purchase.
+		if req.IdempotencyKey != "" {
+			tx.RememberCreate(s.TenantID, req.IdempotencyKey, req.RequestHash, s.ID, s.CreatedAt.Add(idempotencyLife))
+		}
+		create(tx, s, lead)
+		return nil
+	})
+}
+
+func (c *Checkout) created(token string) Created {
+	return Created{Token: token, PaymentURL: c.PaymentURL(token)}
+}
+
+// repeated answers a request whose idempotency key has been used.
+func (c *Checkout) repeated(ctx context.Context, tenantID uuid.UUID, req CreateRequest, now time.Time) (Created, bool, error) {
+	if req.IdempotencyKey == "" {
+		return Created{}, false, nil
+	}
+	earlier, found, err := c.Store.Tenant(tenantID).RepeatOf(ctx, req.IdempotencyKey, now)
+	if err != nil || !found {
+		return Created{}, false, err
+	}
+	if earlier.RequestHash != req.RequestHash {
+		return Created{}, true, payment.Conflicting("This Idempotency-Key was used with another request.")
+	}
+	return c.created(earlier.Token), true, nil
+}
+
+// lateRepeat is for the request that lost to a twin running at the same time.
+func (c *Checkout) lateRepeat(ctx context.Context, tenantID uuid.UUID, req CreateRequest, now time.Time) (Created, error) {
+	created, found, err := c.repeated(ctx, tenantID, req, now)
+	if err == nil && !found {
+		err = payment.Conflicting("A request with this Idempotency-Key is being processed.")
+	}
+	return created, err
+}
+
+// resolve turns the request into a session by the tenant's set-up (contract 2.1).
+func (c *Checkout) resolve(setup *merchant.Setup, req CreateRequest, bad payment.Fields, now time.Time) payment.Session {
+	s := payment.Session{
+		ID: payment.NewID(), TenantID: setup.Tenant.ID, Token: payment.NewToken(setup.Tenant.Number),
+		Status: payment.SessionPending, HoldsLead: true, MandateReference: payment.NewMandateReference(),
+		CustomerIP: req.CustomerIP, MaxAttempts: payment.DefaultPaymentAttempts,
+		AcceptanceMode: payment.AcceptCheckbox, ExpiresAt: now.Add(c.SessionTTL), CreatedAt: now, UpdatedAt: now,
+	}
+	if req.HasCampaign {
+		fromCampaign(&s, setup, req, bad, now)
+	} else {
+		requireDirectFields(req, bad)
+	}
+	overrideTerms(&s.Terms, req)
+	s.Terms.Check(bad)
+	if req.MaxAttempts != nil {
+		s.MaxAttempts = *req.MaxAttempts
+	}
+	overrideRecords(&s, setup, req, bad)
+	c.checkCurrency(setup, s, bad)
+	return s
+}
+
+// fromCampaign fills in what the campaign and its offer say.
+func fromCampaign(s *payment.Session, setup *merchant.Setup, req CreateRequest, bad payment.Fields, now time.Time) {
+	if req.CampaignID == nil {
+		return // what was given is no id, and is in bad already
+	}
+	campaign, ok := setup.Campaign(*req.CampaignID)
+	if !ok {
+		bad.Add("campaign_id", "There is no active campaign with this id.")
+		return
+	}
+	offer, ok := setup.Offer(campaign.OfferID)
+	if !ok {
+		bad.Add("campaign_id", "The offer of this campaign is not active.")
+		return
+	}
+	s.CampaignID, s.OfferID, s.Terms = &campaign.ID, &offer.ID, offer.Terms
+	s.GatewayID, s.HostedPageID, s.WebhookProfileID = campaign.GatewayID, campaign.HostedPageID, campaign.WebhookProfileID
+	s.MaxAttempts, s.AcceptanceMode = campaign.MaxPaymentAttempts, campaign.AcceptanceMode
+	if campaign.SessionTTL > 0 {
+		s.ExpiresAt = now.Add(campaign.SessionTTL)
+	}
+	if _, ok := setup.Gateway(campaign.GatewayID); !ok && req.GatewayID == nil {
+		bad.Add("campaign_id", "The gateway of this campaign is not active.")
+	}
+}
+
+// requireDirectFields asks for what only a campaign could have given.
+func requireDirectFields(req CreateRequest, bad payment.Fields) {
+	given := map[string]bool{
+		"gateway_id": req.GatewayID != nil, "amount": req.AmountMinor != nil,
+		"currency": req.Currency != nil, "billing_type": req.BillingType != nil,
+	}
+	for name, ok := range given {
+		if !ok {
+			bad.Add(name, name+" is required when campaign_id is not provided.")
+		}
+	}
+}
+
+// overrideTerms puts the request's prices over the offer's. Another billing type
+// drops what belonged to the offer's own, so that no trial comes along unasked.
+func overrideTerms(t *payment.Terms, req CreateRequest) {
+	if req.BillingType != nil && *req.BillingType != t.BillingType {
+		t.BillingType = *req.BillingType
+		if t.BillingType != payment.TrialRecurring {
+			t.TrialUnit, t.TrialPeriod, t.TrialMinor = "", 0, nil
+		}
+		if t.BillingType == payment.OneOff {
+			t.Frequency = ""
+		}
+	}
+	override(&t.PriceMinor, req.AmountMinor)
+	override(&t.Currency, req.Currency)
+	override(&t.Frequency, req.Frequency)
+	override(&t.TrialUnit, req.TrialUnit)
+	override(&t.TrialPeriod, req.TrialPeriod)
+	if req.TrialMinor != nil {
+		t.TrialMinor = req.TrialMinor
+	}
+}
+
+func override[T any](to *T, given *T) {
+	if given != nil {
+		*to = *given
+	}
+}
+
+// overrideRecords puts gateway, page and profile of the request over the
+// campaign's. One of another tenant is one that does not exist.
+func overrideRecords(s *payment.Session, setup *merchant.Setup, req CreateRequest, bad payment.Fields) {
+	if id := req.GatewayID; id != nil {
+		if _, ok := setup.Gateway(*id); !ok {
+			bad.Add("gateway_id", "There is no active gateway with this id.")
+		}
+		s.GatewayID = *id
+	}
+	if id := req.HostedPageID; id != nil {
+		if _, ok := setup.HostedPage(*id); !ok {
+			bad.Add("hosted_page_id", "There is no active hosted page with this id.")
+		}
+		s.HostedPageID = id
+	}
+	if id := req.WebhookProfileID; id != nil {
+		if _, ok := setup.WebhookProfile(*id); !ok {
+			bad.Add("webhook_profile_id", "There is no active webhook profile with this id.")
+		}
+		s.WebhookProfileID = id
+	}
+}
+
+// checkCurrency refuses a currency that the session's gateway cannot collect.
+func (c *Checkout) checkCurrency(setup *merchant.Setup, s payment.Session, bad payment.Fields) {
+	account, ok := setup.Gateway(s.GatewayID)
+	if !ok || s.Terms.Currency == "" {
+		return
+	}
+	if !c.Gateways.Collects(account.Adapter, s.Terms.Currency) {
+		bad.Add("currency", "The gateway cannot collect this currency.")
+	}
+}

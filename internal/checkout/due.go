@@ -1,0 +1,132 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// dueBatch bounds how much due work is read at a time.
+const dueBatch = 200
+
+// NextDue is when the next piece of work falls due, and false when none will.
+func (c *Checkout) NextDue(ctx context.Context) (time.Time, bool, error) { return c.Store.NextDue(ctx) }
+
+// RunDue does what has fallen due by an instant of the service's time: it ends
+// sessions that ran out, lets the sandbox report, and asks about pending
+// payments of which nothing was reported. It says how much was done; what one
+// process does, another finds done.
+func (c *Checkout) RunDue(ctx context.Context, now time.Time) (int, error) {
+	ended, endErr := c.work(ctx, now, c.Store.SessionsDue, c.runOut)
+	heard, hearErr := c.runNotifications(ctx, now)
+	settled, settleErr := c.work(ctx, now, c.Store.SettlementsDue, c.settlePending)
+	return ended + heard + settled, errors.Join(endErr, hearErr, settleErr)
+}
+
+// work takes what is due in batches until nothing is left that can be done. A
+// piece that another process did first is no fault; one that fails is left
+// where it is and does not hold up those of other tenants behind it.
+func (c *Checkout) work(ctx context.Context, now time.Time,
+	read func(context.Context, time.Time, int) ([]store.Due, error),
+	do func(context.Context, store.Due, time.Time) error,
+) (done int, err error) {
+	for {
+		due, err := read(ctx, now, dueBatch)
+		if err != nil {
+			return done, err
+		}
+		var failed error
+		before := done
+		for _, one := range due {
+			if err := do(ctx, one, now); err != nil && !overtaken(err) {
+				failed = errors.Join(failed, fmt.Errorf("%s of tenant %s: %w", one.ID, one.TenantID, err))
+				continue
+			}
+			done++
+		}
+		if done == before {
+			return done, failed
+		}
+	}
+}
+
+// overtaken tells that somebody else has changed the row meanwhile.
+func overtaken(err error) bool {
+	return errors.Is(err, store.ErrStale) || payment.KindOf(err) == payment.Conflict
+}
+
+// runOut ends a session whose time is over. One that awaits verification is
+// ended by what its gateway says.
+func (c *Checkout) runOut(ctx context.Context, due store.Due, now time.Time) error {
+	session, err := c.Store.Tenant(due.TenantID).Session(ctx, due.ID)
+	if err != nil {
+		return err
+	}
+	if session.Status == payment.SessionAwaiting {
+		return c.runOutUnverified(ctx, session, now)
+	}
+	ended, err := payment.Expire(session, now)
+	if err != nil {
+		return err
+	}
+	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.EndSession(ended)
+		return nil
+	})
+}
+
+// runOutUnverified asks the gateway whether it has collected meanwhile.
+func (c *Checkout) runOutUnverified(ctx context.Context, session payment.Session, now time.Time) error {
+	stored, err := c.Store.Tenant(session.TenantID).Purchase(ctx, *session.LastTransactionID)
+	if err != nil {
+		return err
+	}
+	opened, err := payment.BeginExpire(stored, now)
+	if err != nil {
+		return err
+	}
+	opened.Transaction.Attempt.NextLookupAt = c.silenceEnds()
+	if err := c.reopen(ctx, opened); err != nil {
+		return err
+	}
+	return c.ask(ctx, opened)
+}
+
+// settlePending asks the gateway about a payment that it took in as pending. An
+// answer that cannot be had is asked for again a day later.
+func (c *Checkout) settlePending(ctx context.Context, due store.Due, now time.Time) error {
+	if due.IsRefund {
+		return c.settlePendingRefund(ctx, due, now)
+	}
+	p, err := c.Store.Tenant(due.TenantID).Purchase(ctx, due.ID)
+	if err != nil {
+		return err
+	}
+	if at := p.Transaction.SettleDueAt; at.IsZero() || at.After(now) {
+		return nil // somebody else has asked meanwhile
+	}
+	setup, err := c.setupOf(ctx, due.TenantID)
+	if err != nil {
+		return err
+	}
+	outcome, err := c.statusOf(ctx, setup, p, now)
+	if err != nil {
+		outcome = payment.Outcome{Verdict: payment.VerdictPending}
+	}
+	settled, err := payment.SettleLate(p, outcome, now)
+	if err != nil {
+		return err
+	}
+	events, err := eventRows(setup, settled)
+	if err != nil {
+		return err
+	}
+	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.SettleLate(p, settled, events)
+		return nil
+	})
+}

@@ -1,0 +1,286 @@
+package checkout
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// ErrNoGateway is the answer for a gateway that nobody has, or that does not
+// send notifications.
+var ErrNoGateway = &payment.Error{Kind: payment.NotFound, Detail: "Gateway not found"}
+
+// errContradicts says that a report cannot be true of what we have recorded.
+var errContradicts = payment.Conflicting("The report contradicts what is recorded.")
+
+// Notified counts what a notification reported.
+type Notified struct {
+	// Taken were taken in, or known already.
+	Taken int
+	// Refused contradict our records; they are logged and need a person.
+	Refused int
+}
+
+// Notify takes a gateway's notification in. Saying the same twice, at once or
+// later, changes nothing, and the order in which things are said does not
+// matter. An error wraps gateway.ErrForged or gateway.ErrUnreadable where the
+// sender is at fault.
+func (c *Checkout) Notify(ctx context.Context, gatewayID uuid.UUID, n gateway.Notification) (Notified, error) {
+	tenantID, _, found, err := c.Store.RecordOwner(ctx, gatewayID)
+	if err == nil && !found {
+		err = ErrNoGateway
+	}
+	if err != nil {
+		return Notified{}, err
+	}
+	setup, err := c.setupOf(ctx, tenantID)
+	if err != nil {
+		return Notified{}, err
+	}
+	client, err := c.receiverOf(setup, gatewayID)
+	if err != nil {
+		return Notified{}, err
+	}
+	notices, err := client.Receive(ctx, n)
+	if err != nil {
+		return Notified{}, err
+	}
+	return c.takeNotices(context.WithoutCancel(ctx), setup, gatewayID, notices)
+}
+
+// receiverOf finds a gateway that sends notifications. One that was switched off
+// still reports of payments made before.
+func (c *Checkout) receiverOf(setup *merchant.Setup, gatewayID uuid.UUID) (*gateway.Client, error) {
+	if _, known := setup.Gateways[gatewayID]; !known {
+		return nil, ErrNoGateway
+	}
+	client, _, err := c.account(setup, gatewayID)
+	if err == nil && !client.CanReceive() {
+		err = ErrNoGateway
+	}
+	return client, err
+}
+
+func (c *Checkout) takeNotices(ctx context.Context, setup *merchant.Setup, gatewayID uuid.UUID, notices []gateway.Notice) (Notified, error) {
+	var told Notified
+	for _, notice := range notices {
+		notice.Transaction.GatewayID, notice.Transaction.TenantID = gatewayID, setup.Tenant.ID
+		err := retry(func() error { return c.takeNotice(ctx, setup, notice) })
+		switch {
+		case err == nil:
+			told.Taken++
+		case payment.KindOf(err) != 0:
+			told.Refused++
+			c.Logger.ErrorContext(ctx, "a gateway's notification contradicts our records and needs a person",
+				"gateway_id", gatewayID, "merchant_transaction_id", notice.Transaction.MerchantTransactionID, "reason", err.Error())
+		default:
+			return told, err
+		}
+	}
+	return told, nil
+}
+
+// takeNotice brings our records to what a gateway says of one payment.
+func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gateway.Notice) error {
+	reported := n.Transaction
+	known, err := c.findPayment(ctx, c.Store.Tenant(setup.Tenant.ID), reported.GatewayID, reported.MerchantTransactionID, reported.GatewayReference)
+	isUnknown := payment.KindOf(err) == payment.NotFound
+	if err != nil && !isUnknown {
+		return err
+	}
+	if !isUnknown {
+		moved, err := c.takeOutcome(ctx, setup, known, n)
+		if err != nil {
+			return err
+		}
+		if moved && n.Chargeback != nil {
+			return store.ErrStale // the payment is settled now; look at it again
+		}
+	}
+	if n.Chargeback != nil {
+		report := *n.Chargeback
+		report.GatewayID, report.Source = reported.GatewayID, payment.ChargebackNotified
+		_, err := c.takeChargeback(ctx, setup, report, "", c.apply)
+		return err
+	}
+	if isUnknown {
+		return c.bringIn(ctx, setup, n)
+	}
+	return nil
+}
+
+// takeOutcome settles a known payment or refund that waits for an answer, and
+// says whether it did. A chargeback proves that the payment was collected.
+func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known payment.Collection, n gateway.Notice) (bool, error) {
+	t, outcome := known.Transaction, n.Outcome
+	if t.GatewayID != n.Transaction.GatewayID || n.Chargeback == nil && !sameMoney(t, n.Transaction) {
+		return false, errContradicts
+	}
+	if n.Chargeback != nil {
+		outcome = payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: n.Outcome.GatewayReference}
+	}
+	switch {
+	case t.Status != payment.TransactionPending:
+		return false, contradiction(t, outcome)
+	case t.Type == payment.Refund:
+		_, err := c.settleRefund(ctx, setup, t, outcome)
+		return err == nil, err
+	case t.SessionID != nil:
+		return c.takeSessionOutcome(ctx, setup, known, outcome, n.Chargeback != nil)
+	case n.Chargeback != nil || outcome.Verdict == payment.VerdictPending:
+		return false, nil
+	}
+	return true, c.settleReported(ctx, setup, known, outcome)
+}
+
+// takeSessionOutcome is for payments of sessions: an open attempt and a
+// verification are settled as by the gateway's own answer.
+func (c *Checkout) takeSessionOutcome(ctx context.Context, setup *merchant.Setup, known payment.Collection, o payment.Outcome, chargedBack bool) (bool, error) {
+	p, err := c.Store.Tenant(setup.Tenant.ID).Purchase(ctx, known.Transaction.ID)
+	if err != nil {
+		return false, err
+	}
+	if p.Transaction.Attempt.Phase == payment.PhaseNone && p.Session.Status == payment.SessionAwaiting {
+		if p, err = c.openVerification(ctx, p); err != nil {
+			return false, err
+		}
+	}
+	if p.Transaction.Attempt.Phase != payment.PhaseNone {
+		_, err := c.settle(ctx, setup, p, o)
+		return err == nil, err
+	}
+	if chargedBack || o.Verdict == payment.VerdictPending {
+		return false, nil
+	}
+	return true, c.settleReported(ctx, setup, known, o)
+}
+
+// openVerification opens the question that the gateway has answered unasked.
+func (c *Checkout) openVerification(ctx context.Context, p payment.Purchase) (payment.Purchase, error) {
+	now := c.now()
+	opened, err := payment.BeginVerify(p, now)
+	if err != nil {
+		opened, err = payment.BeginExpire(p, now)
+	}
+	if err != nil {
+		return p, store.ErrStale // another question is open: its answer comes first
+	}
+	opened.Transaction.Attempt.NextLookupAt = c.silenceEnds()
+	return opened, c.reopen(ctx, opened)
+}
+
+// settleReported settles a pending payment by a processor's word.
+func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, known payment.Collection, o payment.Outcome) error {
+	now := c.now()
+	settled, err := payment.SettlePending(known, o, now)
+	if err != nil {
+		return err
+	}
+	return c.apply(ctx, setup, known, nil, settled, now)
+}
+
+// SettleReported settles a pending payment or refund by a processor's file.
+func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, o payment.Outcome) error {
+	return retry(func() error {
+		known, err := c.Store.Tenant(setup.Tenant.ID).Collection(ctx, transactionID)
+		if err != nil {
+			return err
+		}
+		reported := gateway.Notice{Transaction: payment.Transaction{GatewayID: known.Transaction.GatewayID}, Outcome: o}
+		_, err = c.takeOutcome(ctx, setup, known, reported)
+		return err
+	})
+}
+
+// CreatedEvents renders the event of a record that a file brings in.
+func (c *Checkout) CreatedEvents(setup *merchant.Setup, t payment.Transaction) ([]store.EventRow, error) {
+	return changeEvents(setup, payment.Created(t))
+}
+
+// sameMoney tells whether a report speaks of the amount that we know; what it
+// does not say it does not contradict.
+func sameMoney(known, reported payment.Transaction) bool {
+	return (reported.Currency == "" || reported.Currency == known.Currency) &&
+		(reported.AmountMinor == 0 || reported.AmountMinor == known.AmountMinor)
+}
+
+// contradiction holds a verdict against a payment that is decided. What became
+// of it later proves that it had been collected.
+func contradiction(t payment.Transaction, o payment.Outcome) error {
+	declined := t.Status == payment.TransactionDeclined
+	if o.Verdict == payment.VerdictApproved && declined || o.Verdict == payment.VerdictDeclined && !declined {
+		return errContradicts
+	}
+	return nil
+}
+
+// bringIn records a payment that we did not know.
+func (c *Checkout) bringIn(ctx context.Context, setup *merchant.Setup, n gateway.Notice) error {
+	now := c.now()
+	change := payment.BringIn(n.Transaction, n.Outcome, payment.SourceWebhook, now)
+	events, err := changeEvents(setup, change)
+	if err != nil {
+		return err
+	}
+	err = c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.AddTransaction(change.Transaction, events)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.LinkChargebacks(ctx, setup, change.Transaction.ID)
+}
+
+// resendAfter is when the sandbox sends a notification again that was not taken.
+const resendAfter = time.Hour
+
+// runNotifications has the sandbox report what has come to pass at it. It is
+// another company's program in all but place: what it says goes through the
+// same door, signed, as any gateway's words.
+func (c *Checkout) runNotifications(ctx context.Context, now time.Time) (done int, err error) {
+	ledger := c.Store.SandboxLedger()
+	for {
+		due, err := ledger.NotificationsDue(ctx, now, dueBatch)
+		if err != nil || len(due) == 0 {
+			return done, err
+		}
+		for _, entry := range due {
+			var again time.Time
+			if err := c.notifyOf(ctx, entry, now); err != nil {
+				c.Logger.WarnContext(ctx, "a notification of the sandbox was not taken", "account_id", entry.AccountID,
+					"merchant_transaction_id", entry.MerchantTransactionID, "error", err)
+				again = now.Add(resendAfter)
+			}
+			if err := ledger.Heard(ctx, entry, again); err != nil {
+				return done, err
+			}
+			done++
+		}
+	}
+}
+
+// notifyOf sends one notification, if the account is still the sandbox's.
+func (c *Checkout) notifyOf(ctx context.Context, entry sandbox.Entry, now time.Time) error {
+	setup, err := c.setupOf(ctx, entry.TenantID)
+	if err != nil {
+		return err
+	}
+	client, _, err := c.account(setup, entry.AccountID)
+	if err != nil {
+		return err
+	}
+	n, speaks, err := client.Announce(ctx, entry.MerchantTransactionID, now)
+	if err != nil || !speaks {
+		return err
+	}
+	_, err = c.Notify(ctx, entry.AccountID, n)
+	return err
+}

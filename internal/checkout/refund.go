@@ -1,0 +1,174 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/gateway"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+var (
+	errCannotRefund   = payment.Conflicting("The gateway of this payment cannot refund.")
+	errRefundedByRace = payment.Conflicting("Other refunds of this payment are being processed.")
+	errRefundUnknown  = &payment.Error{
+		Kind:   payment.OutcomeUnknown,
+		Detail: "The payment provider has not confirmed the refund. It is being asked; do not refund again.",
+	}
+)
+
+// Refund gives a payment back, wholly or in part: claim, submit, settle, as a
+// payment is made. Without an amount it gives back all that is left. A refund
+// that the gateway refuses is a declined transaction and no error.
+func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID, amount *payment.Minor) (payment.Transaction, error) {
+	setup, err := c.setupOf(ctx, tenantID)
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	claimed, client, err := c.claimRefund(ctx, setup, transactionID, amount)
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	// From here on a caller who goes away must not stop us half-way.
+	ctx = context.WithoutCancel(ctx)
+	outcome, err := client.Refund(ctx, refundRequest(setup, claimed, c.GatewayTimeout))
+	if err != nil {
+		_ = c.askLater(ctx, client, payment.Purchase{Transaction: *claimed.Refund})
+		return *claimed.Refund, errRefundUnknown
+	}
+	return c.settleRefund(ctx, setup, *claimed.Refund, outcome)
+}
+
+// claimRefund sets the amount aside before the gateway hears of the refund. Who
+// loses to another refund or to a chargeback looks again at what is left.
+func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor) (claimed payment.Change, client *gateway.Client, err error) {
+	err = retry(func() error {
+		now := c.now()
+		paid, err := c.Store.Tenant(setup.Tenant.ID).Collection(ctx, transactionID)
+		if err != nil {
+			return err
+		}
+		if claimed, err = payment.BeginRefund(paid, amount, now); err != nil {
+			return err
+		}
+		if client, _, err = c.account(setup, paid.Transaction.GatewayID); err != nil {
+			return err
+		}
+		if !client.CanRefund() {
+			return errCannotRefund
+		}
+		claimed.Refund.Attempt.NextLookupAt = c.silenceEnds()
+		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+			tx.ClaimRefund(paid, claimed)
+			return nil
+		})
+	})
+	if errors.Is(err, store.ErrStale) {
+		err = errRefundedByRace
+	}
+	return claimed, client, err
+}
+
+func refundRequest(setup *merchant.Setup, claimed payment.Change, timeout time.Duration) gateway.Refund {
+	r, paid := claimed.Refund, claimed.Transaction
+	return gateway.Refund{
+		MerchantTransactionID: r.MerchantTransactionID, IdempotencyKey: r.ID.String(),
+		PaymentID: paid.MerchantTransactionID, PaymentReference: paid.GatewayReference,
+		AmountMinor: r.AmountMinor, Currency: r.Currency, Descriptor: setup.Gateways[paid.GatewayID].Descriptor,
+		At: r.CreatedAt, SendBefore: r.Attempt.NextLookupAt.Add(-timeout),
+	}
+}
+
+// settleRefund writes a gateway's answer with all that follows from it, and
+// gives the refund as it stands then. Somebody else may have settled it.
+func (c *Checkout) settleRefund(ctx context.Context, setup *merchant.Setup, refund payment.Transaction, o payment.Outcome) (payment.Transaction, error) {
+	tenant, asked := c.Store.Tenant(setup.Tenant.ID), refund.Attempt.Phase
+	err := retry(func() error {
+		now := c.now()
+		paid, err := tenant.Collection(ctx, *refund.RefundOf)
+		if err != nil {
+			return err
+		}
+		settled, err := payment.SettleRefund(paid, refund, o, now)
+		if err != nil {
+			return err
+		}
+		err = c.apply(ctx, setup, paid, &refund, settled, now)
+		if err == nil {
+			refund = *settled.Refund
+			return nil
+		}
+		if !errors.Is(err, store.ErrStale) {
+			return err
+		}
+		present, err := tenant.Transaction(ctx, refund.ID)
+		if err != nil {
+			return err
+		}
+		refund = present
+		if present.Status != payment.TransactionPending || present.Attempt.Phase != asked {
+			return nil
+		}
+		return store.ErrStale
+	})
+	return refund, err
+}
+
+// lookUpRefund asks about a refund whose answer is outstanding.
+func (c *Checkout) lookUpRefund(ctx context.Context, due store.Due) error {
+	refund, err := c.Store.Tenant(due.TenantID).Transaction(ctx, due.ID)
+	if err != nil || refund.Attempt.Phase == payment.PhaseNone {
+		return err
+	}
+	postponed := payment.Purchase{Transaction: refund}
+	if err := c.postpone(ctx, &postponed); err != nil {
+		return err
+	}
+	outcome, setup, err := c.refundStatus(ctx, postponed.Transaction, c.now())
+	if err != nil || outcome == nil {
+		return err
+	}
+	_, err = c.settleRefund(ctx, setup, postponed.Transaction, *outcome)
+	return err
+}
+
+// settlePendingRefund asks about a refund that the gateway took in as pending.
+func (c *Checkout) settlePendingRefund(ctx context.Context, due store.Due, now time.Time) error {
+	refund, err := c.Store.Tenant(due.TenantID).Transaction(ctx, due.ID)
+	if err != nil {
+		return err
+	}
+	outcome, setup, err := c.refundStatus(ctx, refund, now)
+	if err != nil {
+		return err
+	}
+	if outcome == nil {
+		outcome = &payment.Outcome{Verdict: payment.VerdictPending}
+	}
+	_, err = c.settleRefund(ctx, setup, refund, *outcome)
+	return err
+}
+
+// refundStatus asks the gateway; nil means that it gave no answer of use.
+func (c *Checkout) refundStatus(ctx context.Context, refund payment.Transaction, now time.Time) (*payment.Outcome, *merchant.Setup, error) {
+	setup, err := c.setupOf(ctx, refund.TenantID)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, _, err := c.account(setup, refund.GatewayID)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcome, err := client.Status(ctx, gateway.Lookup{
+		MerchantTransactionID: refund.MerchantTransactionID, GatewayReference: refund.GatewayReference, At: now,
+	})
+	if err != nil || outcome.Verdict == payment.VerdictVerify {
+		return nil, setup, nil
+	}
+	return &outcome, setup, nil
+}

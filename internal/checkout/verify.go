@@ -1,0 +1,95 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+
+	"sepad/internal/gateway"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// Verify asks the gateway whether the payer has confirmed the mandate, and
+// settles the payment by its answer. A reference given by the merchant takes
+// the place of the one stored at submission.
+func (c *Checkout) Verify(ctx context.Context, token, verificationReference string) (Result, error) {
+	found, err := c.Store.SessionByToken(ctx, token)
+	if err != nil {
+		return Result{}, err
+	}
+	now := c.now()
+	if err := found.Session.CheckVerifiable(now); err != nil {
+		return Result{}, err
+	}
+	setup, err := c.Store.Setup(ctx, found.Session.TenantID, found.SetupVersion)
+	if err != nil {
+		return Result{}, err
+	}
+	claimed, err := c.claimVerify(ctx, found.Session)
+	if err != nil {
+		return Result{}, err
+	}
+	return c.askVerified(context.WithoutCancel(ctx), setup, claimed, verificationReference)
+}
+
+// claimVerify opens the question, so that of two calls at once one asks.
+func (c *Checkout) claimVerify(ctx context.Context, s payment.Session) (payment.Purchase, error) {
+	stored, err := c.Store.Tenant(s.TenantID).Purchase(ctx, *s.LastTransactionID)
+	if err != nil {
+		return payment.Purchase{}, err
+	}
+	now := c.now()
+	claimed, err := payment.BeginVerify(stored, now)
+	if err != nil {
+		return payment.Purchase{}, err
+	}
+	claimed.Transaction.Attempt.NextLookupAt = c.silenceEnds()
+	return claimed, c.reopen(ctx, claimed)
+}
+
+// reopen writes down that the gateway is about to be asked.
+func (c *Checkout) reopen(ctx context.Context, p payment.Purchase) error {
+	return c.Store.Write(ctx, p.Transaction.UpdatedAt, func(tx *store.Tx) error {
+		tx.Reopen(p)
+		return nil
+	})
+}
+
+func (c *Checkout) askVerified(ctx context.Context, setup *merchant.Setup, p payment.Purchase, reference string) (Result, error) {
+	client, _, err := c.account(setup, p.Session.GatewayID)
+	if err != nil {
+		return Result{}, err
+	}
+	if reference == "" {
+		reference = p.Transaction.VerificationReference
+	}
+	outcome, err := client.Verify(ctx, gateway.Verification{
+		MerchantTransactionID: p.Transaction.MerchantTransactionID, VerificationReference: reference, At: c.now(),
+	})
+	if errors.Is(err, gateway.ErrUnknownVerification) {
+		bad := payment.Fields{"verification_id": "This is not the verification of the session's payment."}
+		return c.release(ctx, setup, p, bad.Err())
+	}
+	if err != nil {
+		return Result{}, c.askLater(ctx, client, p)
+	}
+	switch outcome.Verdict {
+	case payment.VerdictVerify:
+		return c.release(ctx, setup, p, payment.Conflicting("The mandate has not been confirmed yet."))
+	case payment.VerdictUnsent:
+		return c.release(ctx, setup, p, &payment.Error{
+			Kind:   payment.OutcomeUnknown,
+			Detail: "The payment provider could not be reached. The verification can be tried again.",
+		})
+	}
+	return c.settle(ctx, setup, p, outcome)
+}
+
+// release closes the question without an answer; the session goes on waiting.
+func (c *Checkout) release(ctx context.Context, setup *merchant.Setup, p payment.Purchase, why error) (Result, error) {
+	if _, err := c.settle(ctx, setup, p, payment.Outcome{Verdict: payment.VerdictVerify}); err != nil {
+		return Result{}, err
+	}
+	return Result{}, why
+}

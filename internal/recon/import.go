@@ -1,0 +1,251 @@
+package recon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"sepad/internal/checkout"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// Importer takes in files of processors. A file is read as a stream: lines are
+// read in one place and written in batches in another, each batch whole or not
+// at all. What is known already changes nothing, so that a file that was broken
+// off is simply taken in again.
+type Importer struct {
+	Store    *store.Store
+	Checkout *checkout.Checkout
+}
+
+// ImportRequest says which file it is and what to do with it.
+type ImportRequest struct {
+	TenantID  uuid.UUID
+	GatewayID uuid.UUID
+	Kind      ImportKind
+	File      io.Reader
+	// IsDryRun reads and compares everything, and writes nothing but the result.
+	IsDryRun bool
+	// SendsEvents tells the merchant of records that are new.
+	SendsEvents bool
+}
+
+// running is an import under way.
+type running struct {
+	*Importer
+	ImportRequest
+	setup  *merchant.Setup
+	record store.Import
+}
+
+// Import takes a file in. The result is also kept, with the lines that were not
+// taken. An error means that the file as a whole could not be read to its end;
+// what was taken before stays, and the same file can be given again.
+func (im *Importer) Import(ctx context.Context, req ImportRequest) (store.Import, error) {
+	run, lines, err := im.open(ctx, req)
+	if err != nil {
+		return store.Import{}, err
+	}
+	if err := run.save(ctx, nil); err != nil {
+		return store.Import{}, err
+	}
+	if req.Kind == ImportChargebacks {
+		err = run.takeChargebacks(ctx, lines)
+	} else {
+		err = run.takeTransactions(ctx, lines)
+	}
+	run.record.Status = store.ImportCompleted
+	if err != nil {
+		run.record.Status = store.ImportFailed
+	}
+	return run.record, errors.Join(err, run.save(context.WithoutCancel(ctx), nil))
+}
+
+// open checks what is asked and reads the header.
+func (im *Importer) open(ctx context.Context, req ImportRequest) (*running, *lineReader, error) {
+	version, err := im.Store.SetupVersion(ctx, req.TenantID)
+	if store.IsNotFound(err) {
+		return nil, nil, payment.Fields{"tenant_id": "There is no tenant with this id."}.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	setup, err := im.Store.Setup(ctx, req.TenantID, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	account, known := setup.Gateways[req.GatewayID]
+	if !known {
+		return nil, nil, payment.Fields{"gateway_id": "The tenant has no gateway with this id."}.Err()
+	}
+	lines, err := openLines(req.File, req.Kind, im.Checkout.Gateways.Report(account.Adapter))
+	if err != nil {
+		return nil, nil, err
+	}
+	now := im.Checkout.Clock.Now()
+	return &running{Importer: im, ImportRequest: req, setup: setup, record: store.Import{
+		ID: payment.NewID(), TenantID: req.TenantID, GatewayID: req.GatewayID, Kind: string(req.Kind),
+		Status: store.ImportRunning, IsDryRun: req.IsDryRun, CreatedAt: now, UpdatedAt: now,
+	}}, lines, nil
+}
+
+// save writes how far the import has come, and further lines that were not taken.
+func (r *running) save(ctx context.Context, rejected []store.Rejection) error {
+	now := r.Checkout.Clock.Now()
+	r.record.Counts.Rejected += len(rejected)
+	r.record.UpdatedAt = now
+	return r.Store.Write(ctx, now, func(tx *store.Tx) error {
+		if r.record.Status == store.ImportRunning {
+			tx.Relax()
+		}
+		tx.PutImport(r.record)
+		tx.AddRejections(r.record, rejected)
+		return nil
+	})
+}
+
+// lineReader gives the lines of a file.
+type lineReader struct {
+	csv    *csvReader
+	header header
+}
+
+func openLines(file io.Reader, kind ImportKind, format reportFormat) (*lineReader, error) {
+	r := &lineReader{csv: newCSVReader(file)}
+	fields, _, err := r.csv.next()
+	if errors.Is(err, io.EOF) {
+		return nil, payment.Fields{"file": "The file is empty."}.Err()
+	}
+	if err != nil && !isFault(err) {
+		return nil, err
+	}
+	r.header, err = readHeader(fields, kind, format)
+	return r, err
+}
+
+// next gives a line; a fault of one line is told apart from the end of the file.
+func (r *lineReader) next() (line, error) {
+	fields, number, err := r.csv.next()
+	return line{&r.header, fields, number}, err
+}
+
+// batch is a part of a file on its way into the database.
+type batch struct {
+	staged   []store.Staged
+	rejected []store.Rejection
+}
+
+// takeTransactions reads in one place and writes in others.
+func (r *running) takeTransactions(ctx context.Context, lines *lineReader) error {
+	size, writers := r.Store.BulkBatch()
+	batches, results := make(chan *batch, writers), make(chan outcomeOfBatch)
+	group, working := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(batches)
+		return r.readBatches(working, lines, size, batches)
+	})
+	var writing sync.WaitGroup
+	for range writers {
+		writing.Add(1)
+		group.Go(func() error {
+			defer writing.Done()
+			return r.writeBatches(working, batches, results)
+		})
+	}
+	go func() {
+		writing.Wait()
+		close(results)
+	}()
+	group.Go(func() error { return r.countBatches(working, results) })
+	return group.Wait()
+}
+
+// writeBatches works off batches until there are no more.
+func (r *running) writeBatches(ctx context.Context, batches <-chan *batch, results chan<- outcomeOfBatch) error {
+	for b := range batches {
+		done, err := r.writeBatch(ctx, b)
+		if err != nil {
+			return err
+		}
+		select {
+		case results <- done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// countBatches keeps the count of what was written.
+func (r *running) countBatches(ctx context.Context, results <-chan outcomeOfBatch) error {
+	for done := range results {
+		r.record.Counts.Add(done.counts)
+		if err := r.save(ctx, done.rejected); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBatches reads the file into batches.
+func (r *running) readBatches(ctx context.Context, lines *lineReader, size int, batches chan<- *batch) error {
+	for {
+		b := &batch{staged: make([]store.Staged, 0, size)}
+		err := r.fill(lines, b, size)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if len(b.staged)+len(b.rejected) > 0 {
+			select {
+			case batches <- b:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// read reads a line, of either kind, as something that can be staged.
+func (r *running) read(l *line) (payment.Transaction, error) {
+	if r.Kind == ImportTransactions {
+		return l.readTransaction()
+	}
+	c, _, err := l.readChargeback()
+	if err == nil && c.MerchantTransactionID == "" {
+		err = errors.New("merchant_transaction_id is required.")
+	}
+	return payment.Transaction{
+		MerchantTransactionID: c.MerchantTransactionID, GatewayReference: c.GatewayReference, Type: payment.ChargebackType,
+		Status: payment.TransactionChargedBack, AmountMinor: c.AmountMinor, Currency: c.Currency, ProcessedAt: c.ReportedAt,
+	}, err
+}
+
+// fill reads lines until the batch is full or the file ends.
+func (r *running) fill(lines *lineReader, b *batch, size int) error {
+	for len(b.staged)+len(b.rejected) < size {
+		l, err := lines.next()
+		if err != nil && !isFault(err) {
+			return err
+		}
+		var t payment.Transaction
+		if err == nil {
+			t, err = r.read(&l)
+		}
+		if err != nil {
+			b.rejected = append(b.rejected, store.Rejection{Line: l.number, Reason: err.Error()})
+			continue
+		}
+		t.ID, t.TenantID, t.GatewayID, t.Source = payment.NewID(), r.TenantID, r.GatewayID, payment.SourceImport
+		b.staged = append(b.staged, store.Staged{Line: l.number, Transaction: t})
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package recon
+
+import (
+	"strings"
+
+	"sepad/internal/gateway"
+	"sepad/internal/payment"
+)
+
+// ImportKind is what a file holds.
+type ImportKind string
+
+const (
+	ImportTransactions ImportKind = "transactions"
+	ImportChargebacks  ImportKind = "chargebacks"
+)
+
+// ImportKinds lists every kind.
+var ImportKinds = []ImportKind{ImportTransactions, ImportChargebacks}
+
+// columnsNeeded are those without which no line of a file can be taken. One of
+// several names is written with a bar.
+var columnsNeeded = map[ImportKind][]string{
+	ImportTransactions: {"merchant_transaction_id", "status", "amount", "currency", "date_processed"},
+	ImportChargebacks:  {"merchant_transaction_id|adapter_unique_id|transaction_id", "amount", "currency", "report_date"},
+}
+
+// header finds the fields of a record in a file's columns.
+type header struct {
+	// at is the place of each field of the record, by its name.
+	at map[string]int
+	// statuses are a processor's own words for ours.
+	statuses map[string]payment.TransactionStatus
+}
+
+// readHeader names the columns: by the names of the record's fields, or by the
+// adapter's own map from its processor's names to those.
+func readHeader(fields [][]byte, kind ImportKind, format gateway.ReportFormat) (header, error) {
+	own := format.Transactions
+	if kind == ImportChargebacks {
+		own = format.Chargebacks
+	}
+	h := header{at: map[string]int{}, statuses: map[string]payment.TransactionStatus{}}
+	for i, field := range fields {
+		name := decodeText(field)
+		if mapped, ok := own[strings.ToLower(name)]; ok {
+			name = mapped
+		}
+		name = strings.ReplaceAll(strings.ToLower(name), " ", "_")
+		if _, twice := h.at[name]; !twice {
+			h.at[name] = i
+		}
+	}
+	for _, status := range payment.TransactionStatuses {
+		h.statuses[string(status)] = status
+	}
+	for word, status := range format.Statuses {
+		h.statuses[strings.ToLower(word)] = status
+	}
+	return h, h.check(kind)
+}
+
+func (h header) check(kind ImportKind) error {
+	var missing []string
+	for _, names := range columnsNeeded[kind] {
+		found := false
+		for name := range strings.SplitSeq(names, "|") {
+			_, here := h.at[name]
+			found = found || here
+		}
+		if !found {
+			missing = append(missing, strings.ReplaceAll(names, "|", " or "))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return payment.Fields{"file": "The first line names no column " + strings.Join(missing, ", ") + "."}.Err()
+}
+
+// line is one record of a file with the names of its columns.
+type line struct {
+	*header
+	fields [][]byte
+	number int
+}
+
+// field gives the bytes of a field, nil where there is no such column or cell.
+func (l *line) field(name string) []byte {
+	i, here := l.at[name]
+	if !here || i >= len(l.fields) {
+		return nil
+	}
+	return l.fields[i]
+}

@@ -1,0 +1,188 @@
+package recon
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/sepa"
+)
+
+// maxCell bounds a text of a file in code points.
+const maxCell = 500
+
+// cellReader reads the cells of a line and keeps the first thing that is wrong.
+type cellReader struct {
+	*line
+	wrong error
+}
+
+func (r *cellReader) say(name, sentence string) {
+	if r.wrong == nil {
+		r.wrong = errors.New(name + " " + sentence + ".")
+	}
+}
+
+// text reads a cell that may be empty.
+func (r *cellReader) text(name string) string {
+	raw := r.field(name)
+	if len(raw) == 0 {
+		return ""
+	}
+	text := unguarded(decodeText(raw))
+	switch {
+	case strings.ContainsFunc(text, unicode.IsControl):
+		r.say(name, "may not contain control characters")
+	case utf8.RuneCountInString(text) > maxCell:
+		r.say(name, "may have at most 500 characters")
+	}
+	return text
+}
+
+// reference reads a cell that names something.
+func (r *cellReader) reference(name string) string {
+	const longest = 255
+	text := r.text(name)
+	if utf8.RuneCountInString(text) > longest {
+		r.say(name, "may have at most 255 characters")
+	}
+	return text
+}
+
+// amount reads money. Processors write what goes back with a minus, or without.
+func (r *cellReader) amount(name string, mayBeNegative bool) payment.Minor {
+	text := r.text(name)
+	amount, negative, err := parseAmount(text)
+	switch {
+	case text == "":
+		r.say(name, "is required")
+	case err != nil:
+		r.say(name, err.Error())
+	case negative && !mayBeNegative:
+		r.say(name, "is below zero in a sale")
+	}
+	return amount
+}
+
+func (r *cellReader) currency(name string) string {
+	code := strings.ToUpper(r.text(name))
+	if !payment.KnownCurrency(code) {
+		r.say(name, "must be an ISO 4217 currency code")
+	}
+	return code
+}
+
+// instant reads a time, the zero one where the cell is empty and need not be.
+func (r *cellReader) instant(name string, isNeeded bool) time.Time {
+	text := r.text(name)
+	if text == "" {
+		if isNeeded {
+			r.say(name, "is required")
+		}
+		return time.Time{}
+	}
+	at, err := parseInstant(text)
+	if err != nil {
+		r.say(name, err.Error())
+	}
+	return at
+}
+
+// iban reads an account number and keeps what may be shown of it.
+func (r *cellReader) iban(name string) (masked, country string) {
+	text := r.text(name)
+	if len(text) >= 2 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'A' && text[1] <= 'Z' {
+		country = text[:2]
+	}
+	return sepa.MaskText(text), country
+}
+
+// readTransaction reads a line of a transactions file.
+func (l *line) readTransaction() (payment.Transaction, error) {
+	r := cellReader{line: l}
+	t := payment.Transaction{
+		MerchantTransactionID: r.reference("merchant_transaction_id"), GatewayReference: r.processorID(),
+		Type: r.transactionType(), Currency: r.currency("currency"), ProcessedAt: r.instant("date_processed", true),
+		BIC: r.text("bic"), Email: r.text("customer_email_csv"), HolderName: r.text("customer_name_csv"),
+		MandateReference: r.text("mandate_reference_id"), MandateAt: r.instant("mandate_date", false),
+	}
+	if t.MerchantTransactionID == "" {
+		r.say("merchant_transaction_id", "is required")
+	}
+	t.Status = r.status()
+	t.AmountMinor = r.amount("amount", t.Type == payment.Refund)
+	t.MaskedIBAN, t.IBANCountry = r.iban("iban")
+	return t, r.wrong
+}
+
+// processorID is the processor's own id, which files have under either name.
+func (r *cellReader) processorID() string {
+	if id := r.reference("adapter_unique_id"); id != "" {
+		return id
+	}
+	return r.reference("transaction_id")
+}
+
+func (r *cellReader) status() payment.TransactionStatus {
+	text := r.text("status")
+	status, known := r.statuses[text]
+	if !known {
+		status, known = r.statuses[strings.ToLower(text)]
+	}
+	if !known {
+		r.say("status", "is none that is known")
+	}
+	return status
+}
+
+// transactionType reads the standardized type, and our own finer ones.
+func (r *cellReader) transactionType() payment.TransactionType {
+	switch text := payment.TransactionType(strings.ToLower(r.text("type"))); text {
+	case "":
+		return payment.Sale
+	case payment.Sale, payment.Rebill, payment.Refund, payment.Mandate, "other_type":
+		return text
+	default:
+		r.say("type", "is none that is known")
+		return ""
+	}
+}
+
+// readChargeback reads a line of a chargebacks file. The second text is the
+// processor's id of the payment, where the line has one of its own.
+func (l *line) readChargeback() (payment.Chargeback, string, error) {
+	r := cellReader{line: l}
+	c := payment.Chargeback{
+		MerchantTransactionID: r.reference("merchant_transaction_id"), GatewayReference: r.reference("adapter_unique_id"),
+		AmountMinor: r.amount("amount", true), Currency: r.currency("currency"),
+		ReportedAt: r.instant("report_date", true), TransactionAt: r.instant("transaction_date", false),
+		ReasonCode: r.text("reason_code"), ReasonMessage: r.text("reason_message"), ReportType: r.text("report_type"),
+		ReportMessage: r.text("report_message"), ReportInfo: r.text("report_info"), ARN: r.text("arn"),
+		BIC: r.text("bic"), Email: r.text("email"), Country: r.text("country"),
+	}
+	c.MaskedIBAN, _ = r.iban("iban")
+	if r.text("cb_bank_fee") != "" {
+		fee := r.amount("cb_bank_fee", true)
+		c.BankFeeMinor = &fee
+	}
+	if c.ReasonMessage == "" && c.ReasonCode != "" {
+		c.ReasonMessage = sepa.ReasonFor(c.ReasonCode).Meaning
+	}
+	// In our own exports this column is our id, which tells nothing here.
+	paymentID := r.reference("transaction_id")
+	if _, err := uuid.Parse(paymentID); err == nil {
+		paymentID = ""
+	}
+	if c.MerchantTransactionID == "" && c.GatewayReference == "" && paymentID == "" {
+		r.say("merchant_transaction_id", "is required where no processor's id is given")
+	}
+	if c.AmountMinor == 0 {
+		r.say("amount", "must be more than 0")
+	}
+	return c, paymentID, r.wrong
+}

@@ -1,0 +1,116 @@
+package recon
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"sepad/internal/payment"
+)
+
+var (
+	errAmountAmbiguous = errors.New("cannot be told apart: write cents after a point or comma, such as 1234.56")
+	errAmountForm      = errors.New("must be an amount such as 1234.56 or 1.234,56")
+	errDateForm        = errors.New("must be a date such as 2026-03-31, 2026-03-31T12:00:00Z or 31.03.2026")
+)
+
+// parseAmount reads money with a decimal point or a decimal comma, and tells a
+// sign apart. What could be read in two ways is not read at all.
+func parseAmount(text string) (amount payment.Minor, negative bool, err error) {
+	text = strings.NewReplacer(" ", "", "\u00a0", "", "'", "").Replace(text)
+	text, negative = strings.CutPrefix(text, "-")
+	mark := strings.LastIndexAny(text, ".,")
+	if mark >= 0 {
+		decimals, other := text[mark+1:], ","
+		if text[mark] == ',' {
+			other = "."
+		}
+		whole := text[:mark]
+		switch {
+		case strings.Contains(whole, text[mark:mark+1]):
+			return 0, false, errAmountAmbiguous
+		case len(decimals) == 3 && !strings.Contains(whole, other) && len(whole) > 0 && len(whole) <= 3:
+			return 0, false, errAmountAmbiguous
+		}
+		if whole, err = joinThousands(whole, other); err != nil {
+			return 0, false, err
+		}
+		text = whole + "." + decimals
+	}
+	if amount, err = payment.ParseMinor(text); err != nil {
+		return 0, false, errAmountForm
+	}
+	return amount, negative, nil
+}
+
+// joinThousands drops the marks between groups of three digits.
+func joinThousands(whole, mark string) (string, error) {
+	groups := strings.Split(whole, mark)
+	for i, group := range groups {
+		if i > 0 && len(group) != 3 || i == 0 && len(groups) > 1 && (group == "" || len(group) > 3) {
+			return "", errAmountForm
+		}
+	}
+	return strings.Join(groups, ""), nil
+}
+
+// dateLayouts are the forms of a date in files, by how often they are met.
+var dateLayouts = []string{
+	time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "02.01.2006",
+	"02.01.2006 15:04:05", "02.01.2006 15:04", "2.1.2006",
+}
+
+// parseInstant reads a date or a time; without a zone it is UTC, and a day is
+// its first instant.
+func parseInstant(text string) (time.Time, error) {
+	if at, ok := parseOwnInstant(text); ok {
+		return at, nil
+	}
+	for _, layout := range dateLayouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC().Truncate(time.Microsecond), nil
+		}
+	}
+	return time.Time{}, errDateForm
+}
+
+// parseOwnInstant reads the form that our own exports have, YYYY-MM-DDTHH:MM:SS
+// with any fraction and Z, without the cost of trying layouts: a file has a
+// million of them.
+func parseOwnInstant(text string) (time.Time, bool) {
+	const length = len("2006-01-02T15:04:05")
+	if len(text) < length+1 || text[len(text)-1] != 'Z' || text[10] != 'T' {
+		return time.Time{}, false
+	}
+	var part [6]int
+	for i, at := range [...][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
+		for _, c := range []byte(text[at[0]:at[1]]) {
+			if c < '0' || c > '9' {
+				return time.Time{}, false
+			}
+			part[i] = part[i]*10 + int(c-'0')
+		}
+	}
+	micros, scale := 0, 100_000
+	if text[length] == '.' {
+		for _, c := range []byte(text[length+1 : len(text)-1]) {
+			if c < '0' || c > '9' {
+				return time.Time{}, false
+			}
+			micros, scale = micros+int(c-'0')*scale, scale/10
+		}
+	} else if len(text) != length+1 {
+		return time.Time{}, false
+	}
+	at := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], micros*1000, time.UTC)
+	isReal := at.Month() == time.Month(part[1]) && at.Day() == part[2] && at.Hour() == part[3] && at.Minute() == part[4]
+	return at, isReal && text[4] == '-' && text[7] == '-' && text[13] == ':' && text[16] == ':'
+}
+
+// unguarded takes away the apostrophe with which exports guard a cell.
+func unguarded(text string) string {
+	if len(text) > 1 && text[0] == guard && isFormula(text[1]) {
+		return text[1:]
+	}
+	return text
+}

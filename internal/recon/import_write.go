@@ -1,0 +1,205 @@
+package recon
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/checkout"
+	"sepad/internal/gateway"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+type reportFormat = gateway.ReportFormat
+
+// errDryRun takes a unit back that was only tried.
+var errDryRun = errors.New("recon: only tried")
+
+// outcomeOfBatch is what became of a batch.
+type outcomeOfBatch struct {
+	counts   store.ImportCounts
+	rejected []store.Rejection
+}
+
+// found is what the database says of a batch.
+type found struct {
+	added       []uuid.UUID
+	different   []store.Difference
+	chargebacks []uuid.UUID
+}
+
+// writeBatch takes a batch in: what is new in one unit, then line by line what
+// settles a payment or brings one together with its chargeback.
+func (r *running) writeBatch(ctx context.Context, b *batch) (outcomeOfBatch, error) {
+	done := outcomeOfBatch{rejected: b.rejected}
+	if len(b.staged) == 0 {
+		return done, nil
+	}
+	f, err := r.insertBatch(ctx, b)
+	if err != nil {
+		return done, err
+	}
+	done.counts.New = len(f.added)
+	done.counts.Unchanged = len(b.staged) - len(f.added) - len(f.different)
+	for _, d := range f.different {
+		d.Reported.GatewayID = r.GatewayID
+		settles, err := d.Known.Against(d.Reported)
+		if err == nil && settles {
+			err = r.settle(ctx, d)
+		}
+		switch {
+		case payment.KindOf(err) != 0:
+			done.rejected = append(done.rejected, store.Rejection{Line: d.Line, Reason: err.Error()})
+		case err != nil:
+			return done, err
+		case settles:
+			done.counts.Updated++
+		default:
+			done.counts.Unchanged++
+		}
+	}
+	return done, r.link(ctx, f.chargebacks)
+}
+
+// insertBatch stages the lines, inserts what is new and finds what is not.
+func (r *running) insertBatch(ctx context.Context, b *batch) (f found, err error) {
+	stage := payment.NewID() // of this batch alone: batches are written side by side
+	now := r.Checkout.Clock.Now()
+	err = r.Store.Write(ctx, now, func(tx *store.Tx) error {
+		f = found{}
+		tx.Relax() // the import's last word makes all of it durable
+		if err := tx.Stage(stage, b.staged); err != nil {
+			return err
+		}
+		if f.added, err = tx.InsertStaged(r.TenantID, stage, r.GatewayID, payment.SourceImport); err != nil {
+			return err
+		}
+		if len(f.added) < len(b.staged) {
+			if f.different, err = tx.DifferentStaged(r.TenantID, stage, r.GatewayID); err != nil {
+				return err
+			}
+		}
+		if f.chargebacks, err = tx.StagedWithChargeback(r.TenantID, stage, r.GatewayID); err != nil {
+			return err
+		}
+		if r.IsDryRun {
+			return errDryRun
+		}
+		tx.Unstage(r.TenantID, stage)
+		return r.tell(tx, b, f.added)
+	})
+	if errors.Is(err, errDryRun) {
+		err = nil
+	}
+	return f, err
+}
+
+// tell reports records that are new, if the merchant wants to hear of a file.
+func (r *running) tell(tx *store.Tx, b *batch, added []uuid.UUID) error {
+	if !r.SendsEvents {
+		return nil
+	}
+	isNew := make(map[uuid.UUID]bool, len(added))
+	for _, id := range added {
+		isNew[id] = true
+	}
+	for i := range b.staged {
+		t := b.staged[i].Transaction
+		if !isNew[t.ID] || t.Status == payment.TransactionDeclined {
+			continue
+		}
+		t.CreatedAt, t.UpdatedAt = tx.At, tx.At
+		rows, err := r.Checkout.CreatedEvents(r.setup, t)
+		if err != nil {
+			return err
+		}
+		tx.AddEvents(r.TenantID, rows)
+	}
+	return nil
+}
+
+func (r *running) settle(ctx context.Context, d store.Difference) error {
+	if r.IsDryRun {
+		return nil
+	}
+	return r.Checkout.SettleReported(ctx, r.setup, d.Known.ID, payment.ReportedOutcome(d.Reported))
+}
+
+// link brings payments together with chargebacks that came before them.
+func (r *running) link(ctx context.Context, transactions []uuid.UUID) error {
+	if r.IsDryRun {
+		return nil
+	}
+	for _, id := range transactions {
+		if err := r.Checkout.LinkChargebacks(ctx, r.setup, id); err != nil && payment.KindOf(err) == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeChargebacks takes a file of chargebacks in, line by line: each may change
+// a payment, an order and a subscription.
+func (r *running) takeChargebacks(ctx context.Context, lines *lineReader) error {
+	const saveEvery = 500
+	var rejected []store.Rejection
+	for n := 1; ; n++ {
+		l, err := lines.next()
+		if err != nil && !isFault(err) {
+			return errors.Join(ended(err), r.save(ctx, rejected))
+		}
+		if err == nil {
+			err = r.takeChargeback(ctx, &l)
+		}
+		switch {
+		case err == nil:
+		case isRejection(err):
+			rejected = append(rejected, store.Rejection{Line: l.number, Reason: err.Error()})
+		default:
+			return errors.Join(err, r.save(ctx, rejected))
+		}
+		if n%saveEvery == 0 {
+			if err := r.save(ctx, rejected); err != nil {
+				return err
+			}
+			rejected = nil
+		}
+	}
+}
+
+// ended takes the end of the file for what it is.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// lineError is a fault of one line.
+type lineError struct{ error }
+
+func isRejection(err error) bool {
+	_, ofLine := errors.AsType[lineError](err)
+	return ofLine || isFault(err) || payment.KindOf(err) != 0
+}
+
+func (r *running) takeChargeback(ctx context.Context, l *line) error {
+	report, paymentID, err := l.readChargeback()
+	if err != nil {
+		return lineError{err}
+	}
+	report.GatewayID, report.Source = r.GatewayID, payment.ChargebackImported
+	taken, err := r.Checkout.TakeChargeback(ctx, r.setup, report, paymentID, r.IsDryRun)
+	switch taken {
+	case checkout.TakenNew:
+		r.record.Counts.New++
+	case checkout.TakenUpdated:
+		r.record.Counts.Updated++
+	case checkout.TakenUnchanged:
+		r.record.Counts.Unchanged++
+	}
+	return err
+}

@@ -1,0 +1,346 @@
+package recon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"sepad/internal/checkout"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// maxListed bounds each list of a report; what is beyond it is counted all the
+// same, so that the totals always add up.
+const maxListed = 100_000
+
+// Report is a processor's file held against our records.
+type Report struct {
+	Kind ImportKind `json:"kind"`
+	// FirstDay and LastDay are the period of the file, by its own dates.
+	FirstDay string `json:"first_day"`
+	LastDay  string `json:"last_day"`
+	// Totals are by currency, in the currency's order.
+	Totals       []Totals     `json:"totals"`
+	Differing    []Differing  `json:"differing"`
+	MissingHere  []OneSided   `json:"missing_here"`
+	MissingThere []OneSided   `json:"missing_there"`
+	Unreadable   []Unreadable `json:"unreadable"`
+	// Applied counts what was settled by the file.
+	Applied int `json:"applied"`
+}
+
+// Totals say how two sides of one currency add up: what the file has is matched,
+// differing or missing here; what we have is matched, differing or missing there.
+type Totals struct {
+	Currency       string `json:"currency"`
+	File           Amount `json:"file"`
+	Ours           Amount `json:"ours"`
+	Matched        Amount `json:"matched"`
+	DifferingFile  Amount `json:"differing_in_file"`
+	DifferingOurs  Amount `json:"differing_in_ours"`
+	MissingHere    Amount `json:"missing_here"`
+	MissingThere   Amount `json:"missing_there"`
+	DifferenceText string `json:"difference"`
+}
+
+// Amount is a number of records and what they come to; refunds count below zero.
+type Amount struct {
+	Count int           `json:"count"`
+	Minor payment.Minor `json:"-"`
+	Text  string        `json:"amount"`
+}
+
+func (a *Amount) add(sum store.MatchSum) {
+	a.Count += sum.Count
+	a.Minor += sum.Minor
+}
+
+// Differing is a record that both sides have and describe differently.
+type Differing struct {
+	Line                  int          `json:"line"`
+	MerchantTransactionID string       `json:"merchant_transaction_id"`
+	Differences           []Difference `json:"differences"`
+	Applied               bool         `json:"applied"`
+}
+
+// Difference is one field in which the sides differ.
+type Difference struct {
+	Field string `json:"field"`
+	Ours  string `json:"ours"`
+	File  string `json:"file"`
+}
+
+// OneSided is a record that one side lacks. Line is 0 for one of ours.
+type OneSided struct {
+	Line                  int    `json:"line,omitempty"`
+	MerchantTransactionID string `json:"merchant_transaction_id"`
+	Date                  string `json:"date"`
+	Status                string `json:"status"`
+	Type                  string `json:"type"`
+	Amount                string `json:"amount"`
+	Currency              string `json:"currency"`
+	Applied               bool   `json:"applied,omitempty"`
+}
+
+// Unreadable is a line of the file that could not be compared.
+type Unreadable struct {
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+}
+
+// Reconcile holds a file against our records of its period. With apply, it
+// settles what the file proves: a pending payment that was collected or refused,
+// and a payment that was charged back.
+func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool) (Report, error) {
+	run, lines, err := im.open(ctx, req)
+	if err != nil {
+		return Report{}, err
+	}
+	// Whatever happens, the lines do not stay behind.
+	defer func() {
+		_ = im.Store.Write(context.WithoutCancel(ctx), run.record.CreatedAt, func(tx *store.Tx) error {
+			tx.Unstage(req.TenantID, run.record.ID)
+			return nil
+		})
+	}()
+	report := Report{Kind: req.Kind, Differing: []Differing{}, MissingHere: []OneSided{}, MissingThere: []OneSided{}, Unreadable: []Unreadable{}}
+	match, err := run.stage(ctx, lines, &report)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := run.compare(ctx, match, &report); err != nil || !apply {
+		return report, err
+	}
+	return report, run.apply(ctx, match, &report)
+}
+
+// stage reads the whole file beside our records, and its period.
+func (r *running) stage(ctx context.Context, lines *lineReader, report *Report) (store.Match, error) {
+	match := store.Match{
+		TenantID: r.TenantID, ImportID: r.record.ID, GatewayID: r.GatewayID, IsChargebacks: r.Kind == ImportChargebacks,
+	}
+	size, _ := r.Store.BulkBatch()
+	var first, last time.Time
+	for {
+		b := &batch{}
+		err := r.fill(lines, b, size)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return match, err
+		}
+		for _, rejected := range b.rejected {
+			report.Unreadable = append(report.Unreadable, Unreadable(rejected))
+		}
+		for i := range b.staged {
+			at := b.staged[i].ProcessedAt
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			if at.After(last) {
+				last = at
+			}
+		}
+		if failed := r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) error { return tx.Stage(r.record.ID, b.staged) }); failed != nil {
+			return match, failed
+		}
+		if err != nil {
+			break
+		}
+	}
+	if !first.IsZero() {
+		match.From, match.To = payment.DateOf(first).Start(), payment.DateOf(last).AddDays(1).Start()
+		report.FirstDay, report.LastDay = payment.DateOf(first).String(), payment.DateOf(last).String()
+	}
+	return match, r.dropRepeated(ctx, report)
+}
+
+// dropRepeated leaves the first line of each reference to be compared.
+func (r *running) dropRepeated(ctx context.Context, report *Report) error {
+	var repeated []int
+	err := r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) (err error) {
+		repeated, err = tx.RepeatedStaged(r.TenantID, r.record.ID)
+		return err
+	})
+	for _, line := range repeated {
+		report.Unreadable = append(report.Unreadable, Unreadable{line, "An earlier line has the same merchant_transaction_id."})
+	}
+	slices.SortFunc(report.Unreadable, func(a, b Unreadable) int { return a.Line - b.Line })
+	return err
+}
+
+// compare fills the report.
+func (r *running) compare(ctx context.Context, match store.Match, report *Report) error {
+	file, err := match.FileSums(ctx, r.Store)
+	if err != nil {
+		return err
+	}
+	ours, err := match.OurSums(ctx, r.Store)
+	if err != nil {
+		return err
+	}
+	report.Totals = totals(file, ours)
+	differing, err := match.Differences(ctx, r.Store, maxListed)
+	if err != nil {
+		return err
+	}
+	for _, d := range differing {
+		report.Differing = append(report.Differing, Differing{
+			Line: d.Line, MerchantTransactionID: d.Known.MerchantTransactionID, Differences: differences(d),
+		})
+	}
+	if report.MissingHere, err = r.missing(ctx, match, store.MissingHere); err != nil {
+		return err
+	}
+	report.MissingThere, err = r.missing(ctx, match, store.MissingThere)
+	return err
+}
+
+func differences(d store.Difference) (found []Difference) {
+	pairs := []Difference{
+		{"amount", d.Known.AmountMinor.String(), d.Reported.AmountMinor.String()},
+		{"currency", d.Known.Currency, d.Reported.Currency},
+		{"status", string(d.Known.Status), string(d.Reported.Status)},
+	}
+	return slices.DeleteFunc(pairs, func(p Difference) bool { return p.Ours == p.File })
+}
+
+func (r *running) missing(ctx context.Context, match store.Match, side store.MatchResult) ([]OneSided, error) {
+	records, err := match.Missing(ctx, r.Store, side, maxListed)
+	list := make([]OneSided, len(records))
+	for i, one := range records {
+		list[i] = OneSided{
+			Line: one.Line, MerchantTransactionID: one.MerchantTransactionID, Date: payment.DateOf(one.ProcessedAt).String(),
+			Status: string(one.Status), Type: string(one.Type), Amount: one.AmountMinor.String(), Currency: one.Currency,
+		}
+	}
+	return list, err
+}
+
+// totals puts the sums of both sides together by currency.
+func totals(file, ours []store.MatchSum) []Totals {
+	all := []Totals{}
+	of := func(currency string) *Totals {
+		for i := range all {
+			if all[i].Currency == currency {
+				return &all[i]
+			}
+		}
+		all = append(all, Totals{Currency: currency})
+		return &all[len(all)-1]
+	}
+	for _, sum := range file {
+		t := of(sum.Currency)
+		t.File.add(sum)
+		switch sum.Result {
+		case store.Matched:
+			t.Matched.add(sum)
+		case store.Differing:
+			t.DifferingFile.add(sum)
+		default:
+			t.MissingHere.add(sum)
+		}
+	}
+	for _, sum := range ours {
+		t := of(sum.Currency)
+		t.Ours.add(sum)
+		switch sum.Result {
+		case store.Differing:
+			t.DifferingOurs.add(sum)
+		case store.MissingThere:
+			t.MissingThere.add(sum)
+		}
+	}
+	for i := range all {
+		all[i].write()
+	}
+	slices.SortFunc(all, func(a, b Totals) int { return strings.Compare(a.Currency, b.Currency) })
+	return all
+}
+
+// write gives every amount its text.
+func (t *Totals) write() {
+	for _, a := range []*Amount{
+		&t.File, &t.Ours, &t.Matched, &t.DifferingFile, &t.DifferingOurs, &t.MissingHere, &t.MissingThere,
+	} {
+		a.Text = a.Minor.String()
+	}
+	t.DifferenceText = (t.File.Minor - t.Ours.Minor).String()
+}
+
+// apply settles what the file proves.
+func (r *running) apply(ctx context.Context, match store.Match, report *Report) error {
+	differing, err := match.Differences(ctx, r.Store, maxListed)
+	if err != nil {
+		return err
+	}
+	for i, d := range differing {
+		if match.IsChargebacks {
+			break // a chargeback has nothing that could be settled
+		}
+		done, err := r.applyDifference(ctx, d)
+		if err != nil {
+			return err
+		}
+		report.Differing[i].Applied = done
+		report.count(done)
+	}
+	if !match.IsChargebacks {
+		return nil
+	}
+	absent, err := match.Missing(ctx, r.Store, store.MissingHere, maxListed)
+	if err != nil {
+		return err
+	}
+	for i, one := range absent {
+		done, err := r.applyChargeback(ctx, one.Transaction)
+		if err != nil {
+			return err
+		}
+		report.MissingHere[i].Applied = done
+		report.count(done)
+	}
+	return nil
+}
+
+func (r *Report) count(done bool) {
+	if done {
+		r.Applied++
+	}
+}
+
+// applyDifference settles a payment by its line, if that is all they differ in.
+func (r *running) applyDifference(ctx context.Context, d store.Difference) (bool, error) {
+	d.Reported.GatewayID = r.GatewayID
+	if d.Reported.AmountMinor != d.Known.AmountMinor || d.Reported.Currency != d.Known.Currency {
+		return false, nil
+	}
+	if d.Reported.Status == payment.TransactionChargedBack {
+		return r.applyChargeback(ctx, d.Reported)
+	}
+	settles, err := d.Known.Against(d.Reported)
+	if err != nil || !settles {
+		return false, nil // a difference for a person to look at
+	}
+	err = r.Checkout.SettleReported(ctx, r.setup, d.Known.ID, payment.ReportedOutcome(d.Reported))
+	return err == nil, ignoreRefusal(err)
+}
+
+func (r *running) applyChargeback(ctx context.Context, reported payment.Transaction) (bool, error) {
+	taken, err := r.Checkout.TakeChargeback(ctx, r.setup, payment.Chargeback{
+		GatewayID: r.GatewayID, MerchantTransactionID: reported.MerchantTransactionID, GatewayReference: reported.GatewayReference,
+		AmountMinor: reported.AmountMinor, Currency: reported.Currency, ReportedAt: reported.ProcessedAt,
+		Source: payment.ChargebackReconciled,
+	}, "", false)
+	return err == nil && taken != checkout.TakenUnchanged, ignoreRefusal(err)
+}
+
+// ignoreRefusal leaves to a person what contradicts our records.
+func ignoreRefusal(err error) error {
+	if payment.KindOf(err) != 0 {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,233 @@
+package recon
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/vault"
+)
+
+const (
+	maxDays         = 90
+	defaultPageSize = 100
+	maxPageSize     = 1000
+)
+
+// Parameters of the three endpoints.
+const (
+	paramStart       = "start_date"
+	paramEnd         = "end_date"
+	paramStatus      = "status"
+	paramType        = "type"
+	paramGateway     = "payment_gateway_id"
+	paramFormat      = "format"
+	paramPageSize    = "page_size"
+	paramCursor      = "cursor"
+	paramBillingFrom = "next_billing_date_from"
+	paramBillingTo   = "next_billing_date_to"
+)
+
+// Format is how a page is written.
+type Format string
+
+const (
+	JSON Format = "json"
+	XML  Format = "xml"
+	CSV  Format = "csv"
+)
+
+var formats = []string{string(JSON), string(XML), string(CSV)}
+
+// Filters are what narrows a listing beyond its days; what is empty admits all.
+type Filters struct {
+	Statuses, Types                []string
+	GatewayID                      *uuid.UUID
+	NextBillingFrom, NextBillingTo payment.Date
+}
+
+// Query is a request that has been understood.
+type Query struct {
+	TenantID uuid.UUID
+	// Start and End are both included.
+	Start, End payment.Date
+	Filters    Filters
+	Format     Format
+	PageSize   int
+
+	listing    string
+	cursor     *cursor
+	parameters url.Values
+}
+
+// errQueryText is the answer for a query string that cannot be taken apart, where
+// guessing would drop a filter.
+var errQueryText = &payment.Error{Kind: payment.Invalid, Detail: "The query string is malformed."}
+
+// Parse understands the query string of a tenant's request, or says all that is
+// wrong with it. A parameter that is given blank counts as not given; one that
+// the endpoint does not know is passed over, and kept in the addresses of pages.
+func (l *Listing[T]) Parse(rawQuery string, tenantID uuid.UUID, v *vault.Vault) (*Query, error) {
+	values, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return nil, errQueryText
+	}
+	r := reader{values: values, bad: payment.Fields{}}
+	q := &Query{TenantID: tenantID, listing: l.Name, parameters: values}
+	q.Start, q.End = r.days(paramStart, paramEnd)
+	q.Filters = Filters{Statuses: r.list(paramStatus, l.statuses), GatewayID: r.uuid(paramGateway)}
+	if l.types != nil {
+		q.Filters.Types = r.list(paramType, l.types)
+	}
+	if l.byBillingDate {
+		q.Filters.NextBillingFrom, q.Filters.NextBillingTo = r.billingDates()
+	}
+	q.Format, q.PageSize = r.format(), r.pageSize()
+	cursorText := r.one(paramCursor)
+	if cursorText != "" && !looksLikeCursor(cursorText) {
+		r.bad.Add(paramCursor, badCursor)
+	}
+	if err := r.bad.Err(); err != nil || cursorText == "" {
+		return q, err
+	}
+	opened, err := openCursor(v, q, cursorText)
+	if err != nil {
+		return nil, payment.Fields{paramCursor: badCursor}.Err()
+	}
+	q.cursor = &opened
+	return q, nil
+}
+
+const badCursor = "cursor is not one that this query was given. Follow next and previous as they are."
+
+// purpose is what a cursor of this query is bound to: tenant, endpoint, days and
+// filters. Format and page size may change on the way.
+func (q *Query) purpose() []byte {
+	f := q.Filters
+	gateway := ""
+	if f.GatewayID != nil {
+		gateway = f.GatewayID.String()
+	}
+	return vault.Purpose(q.TenantID, strings.Join([]string{
+		"cursor", q.listing, q.Start.String(), q.End.String(), strings.Join(f.Statuses, ","), strings.Join(f.Types, ","),
+		gateway, f.NextBillingFrom.String(), f.NextBillingTo.String(),
+	}, "|"))
+}
+
+// reader reads parameters and collects one sentence for each that is bad.
+type reader struct {
+	values url.Values
+	bad    payment.Fields
+}
+
+func (r reader) say(name, sentence string) { r.bad.Add(name, name+" "+sentence) }
+
+// one gives a parameter without the white space around it. Which of two values
+// was meant cannot be known.
+func (r reader) one(name string) string {
+	given := r.values[name]
+	if len(given) > 1 {
+		r.say(name, "may be given once only.")
+		return ""
+	}
+	return strings.TrimSpace(r.values.Get(name))
+}
+
+func (r reader) date(name string) payment.Date {
+	text := r.one(name)
+	if text == "" {
+		return payment.Date{}
+	}
+	date, err := payment.ParseDate(text)
+	if err != nil || date.IsZero() {
+		r.say(name, "must be a date in the form YYYY-MM-DD.")
+		return payment.Date{}
+	}
+	return date
+}
+
+// days reads the range, of which the last day may be left out.
+func (r reader) days(first, last string) (start, end payment.Date) {
+	start, end = r.date(first), r.date(last)
+	_, isBad := r.bad[first]
+	switch latest := start.AddDays(maxDays); {
+	case isBad:
+	case start.IsZero():
+		r.say(first, "is required.")
+	case end.IsZero():
+		return start, latest
+	case end.Start().Before(start.Start()):
+		r.say(last, "may not be before "+first+".")
+	case end.Start().After(latest.Start()):
+		r.say(last, "may be at most "+strconv.Itoa(maxDays)+" days after "+first+".")
+	}
+	return start, end
+}
+
+func (r reader) billingDates() (from, to payment.Date) {
+	from, to = r.date(paramBillingFrom), r.date(paramBillingTo)
+	if !from.IsZero() && !to.IsZero() && to.Start().Before(from.Start()) {
+		r.say(paramBillingTo, "may not be before "+paramBillingFrom+".")
+	}
+	return from, to
+}
+
+// list reads values separated by commas, each once and in order, so that the
+// same filter is the same however it is written.
+func (r reader) list(name string, known []string) (chosen []string) {
+	text := r.one(name)
+	if text == "" {
+		return nil
+	}
+	for entry := range strings.SplitSeq(text, ",") {
+		entry = strings.TrimSpace(entry)
+		if !slices.Contains(known, entry) {
+			r.say(name, "must be one or several of "+strings.Join(known, ", ")+", separated by commas.")
+			return nil
+		}
+		chosen = append(chosen, entry)
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}
+
+func (r reader) uuid(name string) *uuid.UUID {
+	const usualForm = 36
+	text := r.one(name)
+	if text == "" {
+		return nil
+	}
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != usualForm {
+		r.say(name, "must be a UUID.")
+		return nil
+	}
+	return &id
+}
+
+func (r reader) format() Format {
+	text := r.one(paramFormat)
+	if text == "" {
+		return JSON
+	}
+	if !slices.Contains(formats, text) {
+		r.say(paramFormat, "must be one of "+strings.Join(formats, ", ")+".")
+	}
+	return Format(text)
+}
+
+func (r reader) pageSize() int {
+	text := r.one(paramPageSize)
+	if text == "" {
+		return defaultPageSize
+	}
+	size, err := strconv.Atoi(text)
+	if err != nil || size < 1 || size > maxPageSize {
+		r.say(paramPageSize, "must be a whole number from 1 to "+strconv.Itoa(maxPageSize)+".")
+	}
+	return size
+}

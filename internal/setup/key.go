@@ -1,0 +1,101 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// FindTenant finds a tenant by its id or by a name that no other has. Without
+// either it finds the only tenant.
+func FindTenant(ctx context.Context, st *store.Store, which string) (merchant.Tenant, error) {
+	all, err := st.Tenants(ctx)
+	if err != nil {
+		return merchant.Tenant{}, err
+	}
+	id, _ := uuid.Parse(which)
+	var found []merchant.Tenant
+	for _, t := range all {
+		if which == "" || t.ID == id || t.Name == which {
+			found = append(found, t)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(all) == 0:
+		return merchant.Tenant{}, errors.New("there is no tenant yet: apply a resource file first")
+	case which == "":
+		return merchant.Tenant{}, fmt.Errorf("there are %d tenants: say which one, by id or name", len(all))
+	case len(found) == 0:
+		return merchant.Tenant{}, fmt.Errorf("no tenant has the id or name %q", which)
+	default:
+		return merchant.Tenant{}, fmt.Errorf("%d tenants are called %q: give the id", len(found), which)
+	}
+}
+
+// maxKeyName is as in a resource file.
+const maxKeyName = 255
+
+// CreateKey makes a key for a tenant and gives its text, which only its holder
+// will know from then on.
+func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name string, environment merchant.Environment, now time.Time) (merchant.APIKey, merchant.Secret, error) {
+	text := merchant.Secret(merchant.NewAPIKey(environment))
+	name = strings.TrimSpace(name)
+	if name == "" || utf8.RuneCountInString(name) > maxKeyName || strings.ContainsFunc(name, unicode.IsControl) {
+		return merchant.APIKey{}, "", fmt.Errorf("a key's name has 1 to %d characters, none of them a control character", maxKeyName)
+	}
+	key := merchant.APIKey{
+		ID: payment.NewID(), TenantID: tenantID, Name: name,
+		Prefix: merchant.KeyDisplayPrefix(text.Reveal()), CreatedAt: now,
+	}
+	err := st.Write(ctx, now, func(tx *store.Tx) error {
+		tx.AddAPIKey(key, merchant.HashAPIKey(text.Reveal()))
+		return nil
+	})
+	return key, text, err
+}
+
+// RevokeKey ends one of a tenant's keys, named by its id or by a name that no
+// other working key has.
+func RevokeKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which string, now time.Time) (merchant.APIKey, error) {
+	all, err := st.Tenant(tenantID).APIKeys(ctx)
+	if err != nil {
+		return merchant.APIKey{}, err
+	}
+	id, _ := uuid.Parse(which)
+	var working, revoked []merchant.APIKey
+	for _, k := range all {
+		switch {
+		case k.ID != id && k.Name != which:
+		case k.Revoked():
+			revoked = append(revoked, k)
+		default:
+			working = append(working, k)
+		}
+	}
+	switch {
+	case len(working) > 1:
+		return merchant.APIKey{}, fmt.Errorf("%d keys are called %q: give the id", len(working), which)
+	case len(working) == 0 && len(revoked) > 0:
+		return merchant.APIKey{}, fmt.Errorf("the key %q was revoked already", which)
+	case len(working) == 0:
+		return merchant.APIKey{}, fmt.Errorf("the tenant has no key with the id or name %q", which)
+	}
+	key := working[0]
+	key.RevokedAt = now
+	return key, st.Write(ctx, now, func(tx *store.Tx) error {
+		tx.RevokeAPIKey(tenantID, key.ID)
+		return nil
+	})
+}

@@ -1,0 +1,137 @@
+package webhook
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+func TestADeadEndpoint(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.clock.ticks = true
+		b.receiver.status(500)
+		ids := b.events(t, b.endpoint, 50)
+
+		ahead := b.work(t)
+		if wait := ahead.next.Sub(b.clock.Now()); !ahead.paused || wait > 5*time.Second || wait < 4*time.Second {
+			t.Fatalf("after failures only it is looked at in %s (%+v)", wait, ahead)
+		}
+		b.receiver.wantCalls(t, failuresToPause)
+		b.work(t)
+		b.receiver.wantCalls(t, failuresToPause) // nothing is sent in the pause
+
+		b.clock.pass(5 * time.Second)
+		ahead = b.work(t)
+		b.receiver.wantCalls(t, failuresToPause+1) // one delivery probes
+		if wait := ahead.next.Sub(b.clock.Now()); !ahead.paused || wait > 30*time.Second || wait < 29*time.Second {
+			t.Errorf("the second pause is %s", wait)
+		}
+		for range 3 {
+			b.clock.pass(maxPause)
+			ahead = b.work(t)
+		}
+		if wait := ahead.next.Sub(b.clock.Now()); wait > maxPause {
+			t.Errorf("a pause grows to %s", wait)
+		}
+
+		b.receiver.status(204)
+		b.clock.pass(maxPause)
+		if ahead = b.work(t); !ahead.next.IsZero() {
+			t.Errorf("there is something left: %+v", ahead)
+		}
+		// All of it, also what had waits of its own, in order of creation.
+		for _, id := range ids {
+			if record := b.record(t, b.endpoint, id); record.Status != store.DeliveryDelivered {
+				t.Fatalf("event %s is %s", id, record.Status)
+			}
+		}
+		b.wantInOrder(t, ids, 1)
+		text := b.log.String()
+		if strings.Count(text, "webhook endpoint paused") != 1 || strings.Count(text, "webhook endpoint is back") != 1 {
+			t.Errorf("the log says %s", text)
+		}
+		containsNone(t, text, secret, b.receiver.URL)
+	})
+}
+
+func TestAPauseIsKnownToEveryProcess(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.receiver.status(500)
+		b.events(t, b.endpoint, 50)
+		b.work(t)
+		other := b.process(t, env.Reopen(t))
+		if ahead, err := other.drain(t.Context(), b.endpoint, nil); err != nil || !ahead.paused {
+			t.Errorf("another process sees %+v, %v", ahead, err)
+		}
+		b.receiver.wantCalls(t, failuresToPause)
+		if due, err := env.Store.EndpointsDue(t.Context(), b.clock.Now()); err != nil || len(due) != 0 {
+			t.Errorf("a sweep finds %v, %v", due, err)
+		}
+		b.clock.pass(maxPause)
+		if due, err := env.Store.EndpointsDue(t.Context(), b.clock.Now()); err != nil || len(due) != 1 {
+			t.Errorf("after the pause a sweep finds %v, %v", due, err)
+		}
+	})
+}
+
+// TestSomeFailuresPauseNobody has a receiver that fails one call in three.
+func TestSomeFailuresPauseNobody(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	var calls int
+	b.receiver.answers(func(w http.ResponseWriter, _ *http.Request) {
+		b.receiver.mu.Lock()
+		defer b.receiver.mu.Unlock()
+		if calls++; calls%3 == 0 {
+			w.WriteHeader(500)
+		}
+	})
+	b.events(t, b.endpoint, 300)
+	for ahead := b.work(t); !ahead.next.IsZero(); ahead = b.work(t) {
+		if ahead.paused {
+			t.Fatal("the endpoint is paused")
+		}
+		b.clock.pass(ahead.next.Sub(b.clock.Now()))
+	}
+	if left := storetest.Scalar[int](t, b.env, `SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered'`); left != 0 {
+		t.Errorf("%d are not delivered", left)
+	}
+}
+
+// TestOneTenantDoesNotDelayAnother has receivers that hang, and one that works.
+func TestOneTenantDoesNotDelayAnother(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		hanging := newReceiver(t)
+		goOn := make(chan struct{})
+		defer close(goOn)
+		hanging.answers(func(http.ResponseWriter, *http.Request) { <-goOn })
+		for range 20 {
+			e := b.newEndpoint(t, hanging.URL)
+			b.events(t, e, 40)
+			b.Wake(e)
+		}
+		ids := b.events(t, b.endpoint, 200)
+		done := b.receiver.after(len(ids))
+		b.Wake(b.endpoint)
+		within(t, "delivering", done)
+	})
+}
+
+func TestEndpointsShareThePlaces(t *testing.T) {
+	t.Parallel()
+	for active, want := range map[int]int{0: 32, 1: 32, 16: 32, 17: 30, 512: 1, 5000: 1} {
+		if got := (&Deliverer{active: active}).share(); got != want {
+			t.Errorf("of %d endpoints each has %d places, want %d", active, got, want)
+		}
+	}
+}

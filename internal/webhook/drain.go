@@ -1,0 +1,417 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+	"sepad/internal/store"
+)
+
+const (
+	// leaseFor is how long an endpoint stays with a process that does not say
+	// otherwise: after a crash others wait this long.
+	leaseFor   = 10 * time.Second
+	renewEvery = 2500 * time.Millisecond
+	// lookEvery is how often a busy drain looks for what other processes have
+	// put into line, and how often a process tries for an endpoint that another
+	// one has.
+	lookEvery = 500 * time.Millisecond
+	// readSoon lets several events come together before a busy drain reads them.
+	readSoon = 5 * time.Millisecond
+	// readAhead is how many deliveries are read at a time, lowWater how few are
+	// left when the next are read.
+	readAhead = 500
+	lowWater  = 250
+	// maxInHand is more than can be in line, under way and finished.
+	maxInHand = 4 * readAhead
+)
+
+// outlook is when a drained endpoint has to be looked at again, the zero time
+// for not before there is something new.
+type outlook struct {
+	next   time.Time
+	paused bool
+}
+
+// drain is one process's work on one endpoint, from lease to release. All of
+// its fields belong to the goroutine that runs it; attempts and writes run
+// beside it and report over channels.
+type drain struct {
+	*Deliverer
+	endpoint store.Endpoint
+	tenant   store.Tenant
+	again    <-chan struct{}
+
+	state store.EndpointState
+	saved store.EndpointState
+
+	line     *line
+	inHand   map[uuid.UUID]struct{} // read, and the result not yet written
+	stopping bool
+
+	reading bool
+	found   chan found
+	last    uuid.UUID              // how far this pass has read
+	pass    int                    // grows when reading begins anew
+	isDry   bool                   // there was nothing more to read
+	trouble error                  // why reading failed last
+	done    []store.DeliveryResult // written while a read was under way
+
+	window    int // attempts that may be under way; grows with each success
+	finished  chan outcome
+	nextRetry time.Time
+
+	results []store.DeliveryResult // not yet being written
+	writing bool
+	written chan written
+
+	flushAt <-chan time.Time // nil while nothing waits to be written
+	readAt  <-chan time.Time // nil while there is nothing new to read
+}
+
+// outcome is a delivery with what came of the attempt.
+type outcome struct {
+	store.Delivery
+	answer
+	at   time.Time
+	took time.Duration
+}
+
+// drain works an endpoint off until nothing is in line. Deliveries begin in
+// order of creation; several are under way at a time.
+func (d *Deliverer) drain(ctx context.Context, e store.Endpoint, again <-chan struct{}) (outlook, error) {
+	for {
+		now := d.Clock.Now()
+		state, ok, err := d.lease(ctx, e, now)
+		if err != nil {
+			return outlook{}, err
+		}
+		if !ok {
+			return outlook{now.Add(lookEvery), true}, nil
+		}
+		r := d.newDrain(e, state, again)
+		ahead, err := r.run(ctx)
+		if err != nil || ahead.paused || r.stopping {
+			return ahead, err
+		}
+		// Something may have come into line by another process that found the
+		// endpoint taken.
+		left, err := r.tenant.DeliveriesDue(ctx, e.ProfileID, uuid.Nil, 1)
+		if err != nil || len(left) == 0 {
+			return ahead, err
+		}
+	}
+}
+
+// lease takes an endpoint, or keeps it.
+func (d *Deliverer) lease(ctx context.Context, e store.Endpoint, now time.Time) (store.EndpointState, bool, error) {
+	defer d.turn()()
+	return d.Store.LeaseEndpoint(ctx, e, d.owner, now, now.Add(leaseFor))
+}
+
+func (d *Deliverer) newDrain(e store.Endpoint, state store.EndpointState, again <-chan struct{}) *drain {
+	return &drain{
+		Deliverer: d, endpoint: e, tenant: d.Store.Tenant(e.TenantID), again: again, state: state, saved: state,
+		line: &line{clock: d.Clock}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan outcome, maxInHand),
+		found: make(chan found, 1), written: make(chan written, 1),
+	}
+}
+
+// run works until nothing is left, and lets the endpoint go.
+func (r *drain) run(ctx context.Context) (outlook, error) {
+	defer r.release()
+	defer r.line.clear()
+	if isPaused(r.state, r.Clock.Now()) {
+		return outlook{r.state.PausedUntil, true}, nil
+	}
+	if err := r.prepare(ctx); err != nil {
+		return outlook{}, err
+	}
+	look, renew := time.NewTicker(lookEvery), time.NewTicker(renewEvery)
+	defer look.Stop()
+	defer renew.Stop()
+	stop := ctx.Done()
+	for {
+		r.read(ctx)
+		r.begin()
+		r.write()
+		if len(r.inHand) == 0 && !r.reading {
+			if ahead, done, err := r.finish(ctx); done || err != nil {
+				return ahead, err
+			}
+			continue
+		}
+		select {
+		case o := <-r.finished:
+			r.concludeAll(ctx, o)
+		case f := <-r.found:
+			r.take(f)
+		case w := <-r.written:
+			if err := r.settle(w); err != nil {
+				return outlook{}, err
+			}
+		case <-r.flushAt:
+			r.flush()
+		case <-r.again:
+			r.readAt = time.After(readSoon)
+		case <-r.readAt:
+			r.readAt, r.isDry = nil, false
+		case <-look.C:
+			r.look(ctx)
+		case <-renew.C:
+			r.renew(context.WithoutCancel(ctx))
+		case <-stop:
+			stop = nil
+			r.stop()
+		}
+	}
+}
+
+// prepare reads where to send, and lines up what may be tried again.
+func (r *drain) prepare(ctx context.Context) (err error) {
+	if err := r.takeAim(ctx); err != nil {
+		return err
+	}
+	if r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID); err != nil {
+		return err
+	}
+	return r.recallDue(ctx)
+}
+
+// takeAim reads where deliveries go now.
+func (r *drain) takeAim(ctx context.Context) error {
+	profile, found, err := currentProfile(ctx, r.Store, r.endpoint)
+	if err == nil {
+		r.line.aim(newTarget(profile, found))
+	}
+	return err
+}
+
+// currentProfile reads the profile of an endpoint as it is now, active or not.
+func currentProfile(ctx context.Context, st *store.Store, e store.Endpoint) (p merchant.WebhookProfile, found bool, err error) {
+	version, err := st.SetupVersion(ctx, e.TenantID)
+	if err != nil {
+		return p, false, err
+	}
+	setup, err := st.Setup(ctx, e.TenantID, version)
+	if err != nil {
+		return p, false, err
+	}
+	p, found = setup.WebhookProfiles[e.ProfileID]
+	return p, found, nil
+}
+
+// found is the end of a read.
+type found struct {
+	due   []store.Delivery
+	limit int
+	pass  int
+	err   error
+}
+
+// read gets the next deliveries in line when few are left, beside everything
+// else. A database that cannot be read now is asked again at the next look.
+func (r *drain) read(ctx context.Context) {
+	waiting, _ := r.line.state()
+	if r.reading || r.stopping || r.isDry || waiting >= lowWater || len(r.results) >= maxUnwritten || isPaused(r.state, r.Clock.Now()) {
+		return
+	}
+	limit := readAhead
+	if isProbing(r.state) {
+		if len(r.inHand) > 0 {
+			return
+		}
+		limit = 1
+	}
+	r.reading = true
+	last, pass := r.last, r.pass
+	go func() {
+		defer r.turn()()
+		due, err := r.tenant.DeliveriesDue(ctx, r.endpoint.ProfileID, last, limit)
+		r.found <- found{due, limit, pass, err}
+	}()
+}
+
+// take puts what was read into the line.
+func (r *drain) take(f found) {
+	r.reading, r.trouble = false, f.err
+	if f.pass == r.pass {
+		r.isDry = len(f.due) < f.limit
+	}
+	if !r.stopping && !isPaused(r.state, r.Clock.Now()) {
+		r.lineUp(f)
+	}
+	// What was written meanwhile may stand in the line as it was read.
+	r.letGo(r.done)
+	r.done = nil
+}
+
+// lineUp adds deliveries that are not in hand already.
+func (r *drain) lineUp(f found) {
+	fresh := f.due[:0]
+	for _, delivery := range f.due {
+		if f.pass == r.pass {
+			r.last = delivery.EventID
+		}
+		if _, known := r.inHand[delivery.EventID]; !known {
+			r.inHand[delivery.EventID] = struct{}{}
+			fresh = append(fresh, delivery)
+		}
+	}
+	r.line.add(fresh)
+}
+
+// reread begins a new pass, which also sees what was committed late and is
+// older than the last one read.
+func (r *drain) reread() {
+	r.isDry, r.last = false, uuid.Nil
+	r.pass++
+}
+
+// look sees what others have put into line and what may be tried again.
+func (r *drain) look(ctx context.Context) {
+	r.reread()
+	r.trouble = r.recallDue(ctx)
+}
+
+// begin starts as many senders as the endpoint may have.
+func (r *drain) begin() {
+	if isPaused(r.state, r.Clock.Now()) {
+		r.dropLine()
+		return
+	}
+	for range r.line.hire(min(r.window, r.share())) {
+		go r.send()
+	}
+}
+
+// send delivers what is in line, one after the other, until a failure.
+func (r *drain) send() {
+	for {
+		delivery, to, began, ok := r.line.next()
+		if !ok {
+			return
+		}
+		o := r.attempt(to, delivery, began)
+		if !o.delivered() {
+			r.line.leave()
+			r.finished <- o
+			return
+		}
+		r.finished <- o
+	}
+}
+
+func (o outcome) delivered() bool { return o.statusCode >= 200 && o.statusCode < 300 }
+
+// attempt tries one delivery. It outlives a process that is asked to stop: only
+// its own limit ends it.
+func (d *Deliverer) attempt(to *target, delivery store.Delivery, began time.Time) outcome {
+	o := outcome{Delivery: delivery, at: began}
+	if to.err != nil {
+		o.err = to.err
+		return o
+	}
+	o.answer = d.Sender.send(context.WithoutCancel(d.ctx), to, delivery, began)
+	o.took = max(0, d.Clock.Now().Sub(began))
+	return o
+}
+
+// dropLine lets go of what was read and not begun.
+func (r *drain) dropLine() {
+	for _, delivery := range r.line.clear() {
+		delete(r.inHand, delivery.EventID)
+	}
+	r.reread()
+}
+
+func (r *drain) stop() {
+	r.stopping = true
+	r.dropLine()
+}
+
+// concludeAll takes an outcome, and those that have come with it.
+func (r *drain) concludeAll(ctx context.Context, o outcome) {
+	r.conclude(ctx, o)
+	for range len(r.finished) {
+		r.conclude(ctx, <-r.finished)
+	}
+}
+
+// conclude takes the result of an attempt and what it says of the endpoint.
+func (r *drain) conclude(ctx context.Context, o outcome) {
+	now := r.Clock.Now()
+	result := judge(o, r.Schedule, now)
+	r.keep(result)
+	r.Observe(outcomeLabel(result), o.took)
+	wasPaused := isProbing(r.state)
+	switch {
+	case errors.Is(o.err, errInactive): // says nothing of the receiver
+	case result.Status == store.DeliveryDelivered, o.statusCode == http.StatusGone:
+		r.state = afterAnswer()
+		r.window = min(r.window+1, maxInFlight)
+		if wasPaused {
+			r.resume(ctx)
+		}
+	default:
+		r.state = afterFailure(r.state, r.Schedule, now)
+		r.window = max(r.window-1, 1)
+		if !wasPaused && isProbing(r.state) {
+			r.Logger.WarnContext(ctx, "webhook endpoint paused: it does not take deliveries",
+				"tenant_id", r.endpoint.TenantID, "webhook_profile_id", r.endpoint.ProfileID)
+		}
+	}
+}
+
+// resume sends everything that has waited, in order of creation, to an endpoint
+// that is back.
+func (r *drain) resume(ctx context.Context) {
+	r.Logger.InfoContext(ctx, "webhook endpoint is back",
+		"tenant_id", r.endpoint.TenantID, "webhook_profile_id", r.endpoint.ProfileID)
+	r.trouble = r.recall(ctx, r.Clock.Now().Add(forever))
+}
+
+// forever is longer than any wait.
+const forever = 100 * 365 * 24 * time.Hour
+
+// recallDue puts retries into line whose time has come.
+func (r *drain) recallDue(ctx context.Context) error {
+	now := r.Clock.Now()
+	if r.nextRetry.IsZero() || r.nextRetry.After(now) {
+		return nil
+	}
+	return r.recall(ctx, now)
+}
+
+func (r *drain) recall(ctx context.Context, until time.Time) error {
+	defer r.turn()()
+	err := r.Store.Write(ctx, r.Clock.Now(), func(tx *store.Tx) error {
+		tx.LineUpRetries(r.endpoint, until)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.reread()
+	r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID)
+	return err
+}
+
+// renew keeps the lease and reads the profile again. Whoever has lost the lease
+// begins nothing more; a database that does not answer may do so next time.
+func (r *drain) renew(ctx context.Context) {
+	now := r.Clock.Now()
+	_, ok, err := r.lease(ctx, r.endpoint, now)
+	if err == nil && !ok {
+		r.stop()
+		return
+	}
+	if err := r.takeAim(ctx); err != nil {
+		r.Logger.DebugContext(ctx, "the webhook profile could not be read again", "error", err)
+	}
+}

@@ -1,0 +1,206 @@
+package webhook
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"sepad/internal/clock"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+func TestResend(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.receiver.status(410)
+		id := b.events(t, b.endpoint, 1)[0]
+		b.work(t)
+		b.wantStatus(t, id, store.DeliveryFailed, 1)
+
+		b.receiver.status(500)
+		record, err := Resend(t.Context(), b.Store, id, b.clock.Now())
+		if err != nil || record.Status != store.DeliveryPending {
+			t.Fatalf("resent: %+v, %v", record, err)
+		}
+		ahead := b.work(t)
+		if wait := ahead.next.Sub(b.clock.Now()); wait > 6*time.Second {
+			t.Errorf("its schedule does not begin anew: the wait is %s", wait)
+		}
+		b.receiver.status(200)
+		if _, err := Resend(t.Context(), b.Store, id, b.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.work(t)
+		b.wantStatus(t, id, store.DeliveryDelivered, 3)
+		if _, err := Resend(t.Context(), b.Store, id, b.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.work(t)
+		calls := b.receiver.wantCalls(t, 4)
+		if calls[3].event() != id.String() || calls[3].header.Get("X-Service-Delivery-Attempt") != "4" {
+			t.Errorf("the last attempt is %v", calls[3].header)
+		}
+		if jobs := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint'`); jobs != 1 {
+			t.Errorf("%d jobs wake the endpoint", jobs)
+		}
+		if _, err := Resend(t.Context(), b.Store, payment.NewID(), b.clock.Now()); !errors.Is(err, ErrNotFound) {
+			t.Errorf("an unknown one gives %v", err)
+		}
+	})
+}
+
+func TestResendFailed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.receiver.status(410)
+		first := env.Now
+		b.events(t, b.endpoint, 2)
+		env.Now = first.Add(time.Hour)
+		late := b.events(t, b.endpoint, 3)
+		b.work(t)
+		b.receiver.status(200)
+		for _, c := range []struct {
+			from, before time.Time
+			want         int
+		}{
+			{first.Add(time.Hour + time.Microsecond), time.Time{}, 0},
+			{first.Add(time.Minute), first.Add(time.Hour), 0},
+			{first.Add(time.Minute), first.Add(2 * time.Hour), 3},
+			{time.Time{}, time.Time{}, 2},
+		} {
+			n, err := ResendFailed(t.Context(), b.Store, b.endpoint, c.from, c.before, b.clock.Now())
+			if err != nil || n != c.want {
+				t.Errorf("from %s before %s: %d, %v", c.from, c.before, n, err)
+			}
+			b.work(t)
+		}
+		b.receiver.wantCalls(t, 10)
+		b.wantStatus(t, late[0], store.DeliveryDelivered, 2)
+	})
+}
+
+func TestResendingEndsAPause(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	b.receiver.status(500)
+	ids := b.events(t, b.endpoint, 20)
+	if ahead := b.work(t); !ahead.paused {
+		t.Fatal("the endpoint is not paused")
+	}
+	b.receiver.status(200)
+	if _, err := Resend(t.Context(), b.Store, ids[19], b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	b.work(t)
+	b.wantStatus(t, ids[19], store.DeliveryDelivered, 1)
+	b.wantStatus(t, ids[0], store.DeliveryDelivered, 2)
+}
+
+func TestSweepAsksForOneDrainPerEndpoint(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		idle, waiting := b.newEndpoint(t, b.receiver.URL), b.endpoint
+		b.receiver.status(500)
+		b.events(t, waiting, 1)
+		b.work(t)
+		busy := b.newEndpoint(t, b.receiver.URL)
+		b.events(t, busy, 2)
+		sweep := func() (endpoints []store.Endpoint) {
+			t.Helper()
+			for range 2 {
+				if err := Sweep(t.Context(), b.Store, b.clock.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			due, err := b.Store.EndpointsDue(t.Context(), b.clock.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if jobs := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint'`); jobs != len(due) {
+				t.Errorf("%d jobs for %d endpoints", jobs, len(due))
+			}
+			return due
+		}
+		if due := sweep(); len(due) != 1 || due[0] != busy {
+			t.Errorf("due are %v, not %v; idle is %v", due, busy, idle)
+		}
+		b.clock.pass(6 * time.Second)
+		if due := sweep(); len(due) != 2 {
+			t.Errorf("after the wait due are %v", due)
+		}
+	})
+}
+
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		ids := b.events(t, b.endpoint, 2)
+		b.work(t)
+		b.clock.pass(29 * 24 * time.Hour)
+		if _, err := Resend(t.Context(), b.Store, ids[1], b.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.work(t)
+		for _, step := range []struct {
+			pass     time.Duration
+			attempts [2]int
+		}{{0, [2]int{1, 2}}, {25 * time.Hour, [2]int{0, 1}}, {30 * 24 * time.Hour, [2]int{0, 0}}} {
+			b.clock.pass(step.pass)
+			if err := Tidy(t.Context(), b.Store, b.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range step.attempts {
+				b.wantStatus(t, ids[i], store.DeliveryDelivered, want)
+			}
+		}
+	})
+}
+
+// TestWakingAfterACommit goes the whole way from a payment to its receiver.
+func TestWakingAfterACommit(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env, func(o *Options) { o.Linger = DefaultLinger })
+		done := b.receiver.after(4)
+		env.Store.OnEvents(b.Wake)
+		shop := env.Shop(t)
+		shop.Profile.URL, shop.Profile.SigningSecret = b.receiver.URL, secret
+		env.Write(t, func(tx *store.Tx) error { return env.Store.PutWebhookProfile(tx, shop.ID, shop.Profile) })
+		env.Settled(t, shop)
+		env.Settled(t, shop)
+		within(t, "the events", done)
+		kinds := map[string]int{}
+		for _, c := range b.receiver.wantCalls(t, 4) {
+			kinds[c.header.Get("X-Service-Event")]++
+		}
+		if kinds["payment_session.completed"] != 2 || kinds["transaction.created"] != 2 {
+			t.Errorf("got %v", kinds)
+		}
+	})
+}
+
+// TestATimerTriesAgain lets real time pass, as little as it can.
+func TestATimerTriesAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t), func(o *Options) {
+		o.Clock, o.Schedule = clock.Real{}, []time.Duration{time.Millisecond}
+	})
+	done := make(chan struct{})
+	b.receiver.answers(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Service-Delivery-Attempt") == "1" {
+			w.WriteHeader(500)
+			return
+		}
+		close(done)
+	})
+	b.events(t, b.endpoint, 1)
+	b.Wake(b.endpoint)
+	within(t, "the second attempt", done)
+}

@@ -1,0 +1,23 @@
+package webhook
+
+import "testing"
+
+// The signatures were made with openssl dgst -sha256 -hmac, so that they are
+// not our own word for it.
+func TestSign(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, secret, body, want string }{
+		{"an empty object", "whsec_test", "{}", "46bdc2a2e83964bd2695acc6a1f97162d8bafc135a071aa5cd5c99aae5481440"},
+		{"signs that HTML knows", "whsec_test", `{"name":"R&D <GmbH>"}`, "c2f08fe47f1f641ec8824c375d52199ca9e3aaade914b17e311d93ebda57751b"},
+		{"a line separator", "whsec_test", "{\"name\":\"a\u2028b\"}", "94872392128a536ebac8f788c7c28e44936d959840a6ceca8680f389bb74bd7d"},
+		{"an emoji and umlauts", "whsec_test", `{"name":"😀 Äöü ß"}`, "e7357ab44a67667eebb76672cb226ea58075e3c319c8771ae837f9c0a717b311"},
+		{"another secret", "Schlüssel", "{}", "54381a2a18221f8974d94d4891ab11a643a9e743fb4d5d42cf2f9df3ed4b6726"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := Sign(c.secret, []byte(c.body)); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// DrainJob wakes some process to drain an endpoint. The rows say what is to be
+// sent; the job holds nothing but the address, and one per endpoint is enough.
+type DrainJob struct {
+	TenantID  uuid.UUID `json:"tenant_id"`
+	ProfileID uuid.UUID `json:"webhook_profile_id"`
+}
+
+// Kind names the job in the queue.
+func (DrainJob) Kind() string { return "drain_webhook_endpoint" }
+
+// InsertOpts makes the job unique while it has not been done.
+func (DrainJob) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable,
+		rivertype.JobStateScheduled,
+	}}}
+}
+
+// Endpoint is what the job is about.
+func (j DrainJob) Endpoint() store.Endpoint { return store.Endpoint(j) }
+
+// Sweep asks the queue for a drain of every endpoint that has something to do,
+// so that the processes share them. It finds what was left by one that died.
+func Sweep(ctx context.Context, st *store.Store, now time.Time) error {
+	due, err := st.EndpointsDue(ctx, now)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	return st.Write(ctx, now, func(tx *store.Tx) error {
+		for _, e := range due {
+			if err := tx.Enqueue(DrainJob(e), now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ErrNotFound is the answer for a delivery that does not exist.
+var ErrNotFound = &payment.Error{Kind: payment.NotFound, Detail: "Delivery not found"}
+
+// errSwitchedOff is the answer when there is nowhere to send to.
+var errSwitchedOff = payment.Conflicting("The webhook profile is not active.")
+
+// Find reads a delivery with its log.
+func Find(ctx context.Context, st *store.Store, eventID uuid.UUID) (store.DeliveryRecord, error) {
+	e, err := endpointOf(ctx, st, eventID)
+	if err != nil {
+		return store.DeliveryRecord{}, err
+	}
+	return st.Tenant(e.TenantID).Delivery(ctx, eventID)
+}
+
+func endpointOf(ctx context.Context, st *store.Store, eventID uuid.UUID) (store.Endpoint, error) {
+	e, err := st.EndpointOf(ctx, eventID)
+	if errors.Is(err, store.ErrNoDelivery) {
+		return e, ErrNotFound
+	}
+	return e, err
+}
+
+// Resend sends an event again, whatever became of it before: the same event with
+// the same id.
+func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Time) (store.DeliveryRecord, error) {
+	e, err := endpointOf(ctx, st, eventID)
+	if err != nil {
+		return store.DeliveryRecord{}, err
+	}
+	if err := checkActive(ctx, st, e); err != nil {
+		return store.DeliveryRecord{}, err
+	}
+	err = st.Write(ctx, now, func(tx *store.Tx) error {
+		tx.Resend(e, eventID)
+		return tx.Enqueue(DrainJob(e), now)
+	})
+	if err != nil {
+		return store.DeliveryRecord{}, err
+	}
+	return st.Tenant(e.TenantID).Delivery(ctx, eventID)
+}
+
+// ResendFailed sends all failed events of a profile again that were created from
+// one instant until before another, and counts them.
+func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, before, now time.Time) (resent int, err error) {
+	if err := checkActive(ctx, st, e); err != nil {
+		return 0, err
+	}
+	err = st.Write(ctx, now, func(tx *store.Tx) error {
+		if resent, err = tx.ResendFailed(e, from, before); err != nil || resent == 0 {
+			return err
+		}
+		return tx.Enqueue(DrainJob(e), now)
+	})
+	return resent, err
+}
+
+// checkActive refuses a profile that is switched off.
+func checkActive(ctx context.Context, st *store.Store, e store.Endpoint) error {
+	profile, found, err := currentProfile(ctx, st, e)
+	if err == nil && !(found && profile.Active) {
+		return errSwitchedOff
+	}
+	return err
+}
+
+// logLife is how long attempts are remembered.
+const logLife = 30 * 24 * time.Hour
+
+// Tidy removes attempts that are older.
+func Tidy(ctx context.Context, st *store.Store, now time.Time) error {
+	tenants, err := st.Tenants(ctx)
+	if err != nil || len(tenants) == 0 {
+		return err
+	}
+	return st.Write(ctx, now, func(tx *store.Tx) error {
+		for _, tenant := range tenants {
+			tx.ForgetAttempts(tenant.ID, now.Add(-logLife))
+		}
+		return nil
+	})
+}
