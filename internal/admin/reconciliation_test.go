@@ -1,0 +1,92 @@
+package admin_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/store/storetest"
+)
+
+const reconciliations = "/admin/v1/reconciliations/"
+
+func TestReconciliation(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		day := s.Now(t).Format(time.DateOnly)
+		reference := func(id string) string { return wantTransaction(t, s, id, nil).Text(t, "merchant_transaction_id") }
+		_, same := sale(t, s, apptest.Approved)
+		_, other := sale(t, s, apptest.Approved)
+		_, absent := sale(t, s, apptest.Approved)
+		_, open := sale(t, s, apptest.PendingApproved)
+		_, lost := sale(t, s, apptest.Approved)
+		line := func(name, status, amount string) string {
+			return name + ",," + status + ",," + amount + ",EUR," + day + ",,,\n"
+		}
+		file := header + line(reference(same), "approved", "49.00") + line(reference(other), "approved", "48.00") +
+			line("THEIRS-1", "approved", "10.00") + line(reference(open), "approved", "49.00") +
+			line(reference(lost), "charged_back", "49.00") + line(reference(same), "approved", "49.00") + line("BAD", "approved", "x")
+
+		report := s.Do(t, upload(t, reconciliations, "transactions", file, nil)).Want(t, http.StatusOK, apptest.Fields{
+			"first_day": day, "last_day": day, "applied": 0,
+		})
+		totals := apptest.Answer{Status: http.StatusOK, Raw: []byte(`{"t":` + compactJSON(t, report.Get(t, "totals").([]any)[0]) + `}`)}
+		totals.Want(t, http.StatusOK, apptest.Fields{
+			"t.currency": "EUR", "t.file.count": 5, "t.file.amount": "205.00", "t.ours.count": 5, "t.ours.amount": "245.00",
+			"t.matched.count": 1, "t.matched.amount": "49.00", "t.differing_in_file.count": 3, "t.differing_in_file.amount": "146.00",
+			"t.differing_in_ours.count": 3, "t.differing_in_ours.amount": "147.00", "t.missing_here.count": 1, "t.missing_here.amount": "10.00",
+			"t.missing_there.count": 1, "t.missing_there.amount": "49.00", "t.difference": "-40.00",
+		})
+		if there := compactJSON(t, report.Get(t, "missing_there")); !strings.Contains(there, reference(absent)) {
+			t.Errorf("missing there is %s", there)
+		}
+		if got := len(report.Get(t, "unreadable").([]any)); got != 2 {
+			t.Errorf("%d lines could not be compared", got)
+		}
+		csv := string(s.Do(t, upload(t, reconciliations, "transactions", file, apptest.Body{"format": "csv"})).Raw)
+		for _, want := range []string{
+			"differing,3," + reference(other) + ",,,,,,amount,49.00,48.00,,false\r\n", "missing_here,4,THEIRS-1," + day + ",sdd_sale,approved,10.00,EUR",
+			"missing_there,," + reference(absent), "unreadable,8,,,,,,,,,,\"amount must be an amount",
+		} {
+			if !strings.Contains(csv, want) {
+				t.Errorf("the CSV lacks %q:\n%s", want, csv)
+			}
+		}
+		wantTransaction(t, s, open, apptest.Fields{"status": "pending"})
+
+		s.Do(t, upload(t, reconciliations, "transactions", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 2})
+		wantTransaction(t, s, open, apptest.Fields{"status": "approved", "order.status": "COMPLETED"})
+		wantTransaction(t, s, lost, apptest.Fields{"status": "charged_back", "order.status": "CHARGEDBACK"})
+		wantTransaction(t, s, other, apptest.Fields{"status": "approved", "amount": "49.00"})
+		if got := storetest.Scalar[string](t, s.Env, `SELECT source FROM chargebacks`); got != "reconciliation" {
+			t.Errorf("the chargeback comes from %s", got)
+		}
+		s.Do(t, upload(t, reconciliations, "transactions", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 0})
+		if left := s.Env.Count(t, "staged_transactions"); left != 0 {
+			t.Errorf("%d lines are still staged", left)
+		}
+	})
+}
+
+func TestReconciliationOfChargebacks(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		_, first := sale(t, s, apptest.Approved)
+		reference := wantTransaction(t, s, first, nil).Text(t, "merchant_transaction_id")
+		file := "merchant_transaction_id,amount,currency,report_date\n" + reference + ",49.00,EUR,2026-04-02\n"
+		s.Do(t, upload(t, reconciliations, "chargebacks", file, nil)).Want(t, http.StatusOK, apptest.Fields{"applied": 0, "differing": []any{}})
+		s.Do(t, upload(t, reconciliations, "chargebacks", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 1})
+		wantTransaction(t, s, first, apptest.Fields{"status": "charged_back"})
+		s.Do(t, upload(t, reconciliations, "chargebacks", file, nil)).Want(t, http.StatusOK, apptest.Fields{"missing_here": []any{}, "missing_there": []any{}})
+	})
+}
+
+func TestReconciliationIsRefused(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	s.Do(t, upload(t, reconciliations, "transactions", header, apptest.Body{"apply": "perhaps", "format": "pdf"})).
+		WantBad(t, map[string]string{"apply": "", "format": ""})
+	s.Do(t, upload(t, reconciliations, "transactions", header, nil)).Want(t, http.StatusOK, apptest.Fields{"totals": []any{}, "first_day": ""})
+}

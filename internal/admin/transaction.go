@@ -1,0 +1,143 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/record"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// moneyRoutes are those around money that came in and went back.
+func (a *Admin) moneyRoutes() []web.Route {
+	return []web.Route{
+		{Method: "GET", Pattern: "/admin/v1/transactions/{id}/", Handler: a.guarded(a.showTransaction)},
+		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/refunds/", Handler: a.guarded(a.refundTransaction)},
+		{Method: "POST", Pattern: "/admin/v1/chargebacks/", Handler: a.guarded(a.createChargeback)},
+		{Method: "GET", Pattern: "/admin/v1/chargebacks/{id}/", Handler: a.guarded(a.showChargeback)},
+		{Method: "POST", Pattern: "/admin/v1/imports/", Handler: a.guarded(a.createImport)},
+		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.guarded(a.showImport)},
+		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.guarded(a.listRejected)},
+		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.guarded(a.reconcile)},
+	}
+}
+
+// transactionBody is what an operator sees of a transaction beyond the public
+// record.
+type transactionBody struct {
+	TenantID         uuid.UUID    `json:"tenant_id"`
+	SequenceType     *string      `json:"sequence_type"`
+	AttemptNumber    int          `json:"attempt_number"`
+	RefundOf         *uuid.UUID   `json:"refund_of"`
+	RefundedAmount   string       `json:"refunded_amount"`
+	RefundableAmount string       `json:"refundable_amount"`
+	ErrorDetails     *declineBody `json:"error_details"`
+	Order            *orderBody   `json:"order"`
+}
+
+type declineBody struct {
+	Code           payment.DeclineCode `json:"code"`
+	Message        string              `json:"message"`
+	GatewayCode    *string             `json:"gateway_code"`
+	GatewayMessage *string             `json:"gateway_message"`
+}
+
+type orderBody struct {
+	ID          uuid.UUID           `json:"id"`
+	OrderNumber string              `json:"order_number"`
+	Status      payment.OrderStatus `json:"status"`
+}
+
+// appendTransaction writes the record and what an operator sees beyond it as
+// one object.
+func appendTransaction(dst []byte, c payment.Collection) ([]byte, error) {
+	t := c.Transaction
+	body := transactionBody{
+		TenantID: t.TenantID, SequenceType: given(string(t.SequenceType)), AttemptNumber: t.Attempt.Number,
+		RefundOf: t.RefundOf, RefundedAmount: t.RefundedMinor.String(), RefundableAmount: refundable(t).String(),
+	}
+	if d := t.Decline; d != nil {
+		body.ErrorDetails = &declineBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
+	}
+	if o := c.Order; o != nil {
+		body.Order = &orderBody{o.ID, o.Number, o.Status}
+	}
+	more, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	dst = record.Transactions.AppendJSON(dst, &t)
+	return append(append(dst[:len(dst)-1], ','), more[1:]...), nil
+}
+
+// refundable is what a refund without an amount would give back.
+func refundable(t payment.Transaction) payment.Minor {
+	if t.Status != payment.TransactionApproved || t.Type == payment.Refund {
+		return 0
+	}
+	return t.RefundableMinor()
+}
+
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// showTransaction answers GET /transactions/{id}/.
+func (a *Admin) showTransaction(w http.ResponseWriter, r *http.Request) error {
+	id, err := uuid.Parse(r.PathValue("id"))
+	if err != nil {
+		return store.ErrNoTransaction
+	}
+	tenantID, err := a.Store.TransactionOwner(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return a.writeTransaction(w, r, http.StatusOK, tenantID, id)
+}
+
+func (a *Admin) writeTransaction(w http.ResponseWriter, r *http.Request, status int, tenantID, id uuid.UUID) error {
+	found, err := a.Store.Tenant(tenantID).Collection(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	body, err := appendTransaction(nil, found)
+	if err != nil {
+		return err
+	}
+	web.WriteBody(w, status, body)
+	return nil
+}
+
+// refundTransaction answers POST /transactions/{id}/refunds/ with the refund's
+// own transaction, whose status says what the gateway has made of it.
+func (a *Admin) refundTransaction(w http.ResponseWriter, r *http.Request) error {
+	object, err := web.DecodeOptionalObject(w, r)
+	if err != nil {
+		return err
+	}
+	bad := payment.Fields{}
+	amount := web.NewReader(object, bad).Amount("amount")
+	id, err := uuid.Parse(r.PathValue("id"))
+	if err != nil {
+		return store.ErrNoTransaction
+	}
+	tenantID, err := a.Store.TransactionOwner(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	refund, err := a.Checkout.Refund(r.Context(), tenantID, id, amount)
+	if err != nil {
+		return err
+	}
+	return a.writeTransaction(w, r, http.StatusCreated, tenantID, refund.ID)
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"sepad/internal/limit"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// keyHandler answers a call that came with a valid API key.
+type keyHandler func(w http.ResponseWriter, r *http.Request, caller store.Credential) error
+
+// withKey admits API keys only, each within its own limit.
+func (a *API) withKey(scope limit.Scope, next keyHandler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		caller, err := a.authenticate(r)
+		if err != nil {
+			return err
+		}
+		if err := a.throttle(r.Context(), scope, caller.KeyID.String()); err != nil {
+			return err
+		}
+		return next(w, r, caller)
+	}
+}
+
+// withToken admits whoever knows the token in the path. Calls are counted by
+// address, except those of the merchant's own server: many payers share its
+// address, so it is counted by key, at the rate of a server (contract 8.1).
+func (a *API) withToken(browser, server limit.Scope, next web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		scope, key := browser, web.ClientKey(r.Context())
+		caller, known, err := a.serverOf(r)
+		if err != nil {
+			return err
+		}
+		if known {
+			scope, key = server, caller.KeyID.String()
+		}
+		if err := a.throttle(r.Context(), scope, key); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
+}
+
+// serverOf finds the merchant's server behind a call on a session. A header
+// that is bad, or that of another tenant, is ignored: none is needed here.
+func (a *API) serverOf(r *http.Request) (caller store.Credential, known bool, err error) {
+	credential := web.ReadCredential(r)
+	if credential.Kind != web.APIKeyCredential {
+		return store.Credential{}, false, nil
+	}
+	caller, known, err = a.findKey(r.Context(), credential.Secret)
+	if err != nil || !known {
+		return store.Credential{}, false, err
+	}
+	number, _ := payment.TokenTenant(r.PathValue("token"))
+	return caller, caller.TenantNumber == number, nil
+}
+
+// authenticate finds the API key of a call. Failures are counted by address, so
+// that keys cannot be guessed; a valid key passes however many there were.
+func (a *API) authenticate(r *http.Request) (store.Credential, error) {
+	credential := web.ReadCredential(r)
+	if credential.Kind == web.NoCredential {
+		return store.Credential{}, web.ErrNoCredential
+	}
+	if credential.Kind == web.APIKeyCredential {
+		caller, known, err := a.findKey(r.Context(), credential.Secret)
+		if known || err != nil {
+			return caller, err
+		}
+	}
+	return store.Credential{}, a.refuse(r.Context(), web.ErrInvalidAPIKey)
+}
+
+// refuse answers a failed authentication, or that there were too many.
+func (a *API) refuse(ctx context.Context, why error) error {
+	if err := a.throttle(ctx, limit.AuthFailure, web.ClientKey(ctx)); err != nil {
+		return err
+	}
+	return why
+}
+
+// findKey looks a key up. Keys of the other environment are not even asked for.
+func (a *API) findKey(ctx context.Context, key string) (store.Credential, bool, error) {
+	if !merchant.KeyFitsEnvironment(key, a.Environment) {
+		return store.Credential{}, false, nil
+	}
+	caller, known, err := a.Store.CredentialByKeyHash(ctx, merchant.HashAPIKey(key))
+	if known {
+		a.KeyUses.Note(caller.KeyID, a.Real.Now())
+	}
+	return caller, known, err
+}
+
+func (a *API) throttle(ctx context.Context, scope limit.Scope, key string) error {
+	return web.Throttle(ctx, a.Limiter, scope, key, a.Real.Now())
+}

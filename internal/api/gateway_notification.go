@@ -1,0 +1,49 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/checkout"
+	"sepad/internal/gateway"
+	"sepad/internal/payment"
+	"sepad/internal/web"
+)
+
+var (
+	errForged     = &web.StatusError{Status: http.StatusUnauthorized, Detail: "Invalid signature"}
+	errUnreadable = &payment.Error{Kind: payment.Invalid, Detail: "The notification cannot be read."}
+)
+
+// notifiedBody is the answer to a notification: a gateway that gets it need not
+// send the same again. What was refused is in our log.
+type notifiedBody struct {
+	Taken   int `json:"taken"`
+	Refused int `json:"refused"`
+}
+
+// receiveNotification answers POST /gateways/{gateway_id}/notifications/. There
+// is no bearer: the adapter knows its gateway's signature.
+func (a *API) receiveNotification(w http.ResponseWriter, r *http.Request) error {
+	id, err := uuid.Parse(r.PathValue("gateway_id"))
+	if err != nil {
+		return checkout.ErrNoGateway
+	}
+	body, err := web.ReadBody(w, r)
+	if err != nil {
+		return err
+	}
+	told, err := a.Checkout.Notify(r.Context(), id, gateway.Notification{Header: r.Header, Body: body})
+	switch {
+	case errors.Is(err, gateway.ErrForged):
+		return a.refuse(r.Context(), errForged)
+	case errors.Is(err, gateway.ErrUnreadable):
+		return errUnreadable
+	case err != nil:
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusOK, notifiedBody{told.Taken, told.Refused})
+	return nil
+}

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"net/http"
+
+	"sepad/internal/limit"
+	"sepad/internal/payment"
+	"sepad/internal/sepa"
+	"sepad/internal/web"
+)
+
+// validBody and invalidBody are the two answers of contract 2.10.
+type validBody struct {
+	Valid    bool    `json:"valid"`
+	BankName *string `json:"bank_name"`
+	BIC      *string `json:"bic"`
+}
+
+type invalidBody struct {
+	Valid bool   `json:"valid"`
+	Error string `json:"error"`
+}
+
+// missingIBAN is the one error body of the API without a status code (contract 4.6).
+var missingIBAN = invalidBody{Error: "IBAN is required"}
+
+// validateIBAN answers POST /iban-validate/ (contract 4.6).
+func (a *API) validateIBAN(w http.ResponseWriter, r *http.Request) error {
+	if err := a.admitIBANCaller(r); err != nil {
+		return err
+	}
+	object, err := web.DecodeObject(w, r)
+	if err != nil {
+		return err
+	}
+	bad := payment.Fields{}
+	in := web.NewReader(object, bad)
+	text := in.Text("iban", web.MaxLength(maxIBANText))
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	if text == "" {
+		web.WriteJSON(w, r, http.StatusBadRequest, missingIBAN)
+		return nil
+	}
+	iban, err := sepa.ParseIBAN(text)
+	if err != nil {
+		web.WriteJSON(w, r, http.StatusOK, invalidBody{Error: err.Error()})
+		return nil
+	}
+	bank, _ := a.Banks(iban)
+	web.WriteJSON(w, r, http.StatusOK, validBody{Valid: true, BankName: given(bank.Name), BIC: given(bank.BIC)})
+	return nil
+}
+
+// admitIBANCaller takes an API key, counted by key, or the token of an active
+// session, counted by address.
+func (a *API) admitIBANCaller(r *http.Request) error {
+	credential := web.ReadCredential(r)
+	if credential.Kind != web.SessionCredential {
+		caller, err := a.authenticate(r)
+		if err != nil {
+			return err
+		}
+		return a.throttle(r.Context(), limit.IBANValidate, caller.KeyID.String())
+	}
+	found, err := a.Store.SessionByToken(r.Context(), credential.Secret)
+	if payment.KindOf(err) == payment.NotFound || err == nil && !found.Session.Active(a.Checkout.Clock.Now()) {
+		return a.refuse(r.Context(), web.ErrInvalidSession)
+	}
+	if err != nil {
+		return err
+	}
+	return a.throttle(r.Context(), limit.IBANValidate, web.ClientKey(r.Context()))
+}

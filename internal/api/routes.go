@@ -1,0 +1,40 @@
+package api
+
+import (
+	"sepad/internal/checkout"
+	"sepad/internal/clock"
+	"sepad/internal/limit"
+	"sepad/internal/merchant"
+	"sepad/internal/recon"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// API holds what the handlers share.
+type API struct {
+	Checkout    *checkout.Checkout
+	Store       *store.Store
+	Banks       sepa.Banks
+	Limiter     *limit.Limiter
+	KeyUses     *KeyUses
+	Environment merchant.Environment
+	// Real is the world's time, by which limits count.
+	Real clock.Clock
+}
+
+// Routes is the whole merchant API, and the door for gateways.
+func (a *API) Routes() []web.Route {
+	return []web.Route{
+		{Method: "POST", Pattern: "/api/v1/payment-sessions/", Handler: a.withKey(limit.APIKeyCreate, a.createSession)},
+		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
+		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
+		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
+		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/cancel/", Handler: a.withKey(limit.APIKeyCancel, a.cancelSession)},
+		{Method: "POST", Pattern: "/api/v1/iban-validate/", Handler: a.validateIBAN},
+		{Method: "POST", Pattern: "/gateways/{gateway_id}/notifications/", Handler: a.receiveNotification},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Handler: a.withKey(limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Handler: a.withKey(limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Handler: a.withKey(limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
+	}
+}

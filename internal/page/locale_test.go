@@ -1,0 +1,84 @@
+package page
+
+import (
+	"testing"
+
+	"sepad/internal/payment"
+)
+
+func TestAmount(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string][3]string{
+		"en": {"€29.99", "€1,234.50", "CHF\u00a01,234,567.00"},
+		"de": {"29,99\u00a0€", "1.234,50\u00a0€", "1.234.567,00\u00a0CHF"},
+		"fr": {"29,99\u00a0€", "1\u202f234,50\u00a0€", "1\u202f234\u202f567,00\u00a0CHF"},
+		"es": {"29,99\u00a0€", "1234,50\u00a0€", "1.234.567,00\u00a0CHF"},
+		"it": {"29,99\u00a0€", "1.234,50\u00a0€", "1.234.567,00\u00a0CHF"},
+		"nl": {"€\u00a029,99", "€\u00a01.234,50", "CHF\u00a01.234.567,00"},
+		"pt": {"29,99\u00a0€", "1234,50\u00a0€", "1\u00a0234\u00a0567,00\u00a0CHF"},
+		"pl": {"29,99\u00a0€", "1234,50\u00a0€", "1\u00a0234\u00a0567,00\u00a0CHF"},
+	} {
+		l := findTongue(code)
+		got := [3]string{l.amount(29_99, "EUR"), l.amount(1234_50, "EUR"), l.amount(1234567_00, "CHF")}
+		if got != want {
+			t.Errorf("%s writes %q, want %q", code, got, want)
+		}
+	}
+	if got := findTongue("en").amount(5, "GBP"); got != "£0.05" {
+		t.Errorf("pennies are %q", got)
+	}
+}
+
+func TestDay(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string][2]string{
+		"en": {"1 December 2026", "15 March 2027"},
+		"de": {"1. Dezember 2026", "15. März 2027"},
+		"fr": {"1er décembre 2026", "15 mars 2027"},
+		"es": {"1 de diciembre de 2026", "15 de marzo de 2027"},
+		"it": {"1º dicembre 2026", "15 marzo 2027"},
+		"nl": {"1 december 2026", "15 maart 2027"},
+		"pt": {"1 de dezembro de 2026", "15 de março de 2027"},
+		"pl": {"1 grudnia 2026", "15 marca 2027"},
+	} {
+		l := findTongue(code)
+		if got := [2]string{l.day(date(t, "2026-12-01")), l.day(date(t, "2027-03-15"))}; got != want {
+			t.Errorf("%s writes %q, want %q", code, got, want)
+		}
+	}
+}
+
+func date(t *testing.T, text string) payment.Date {
+	t.Helper()
+	d, err := payment.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		code string
+		n    int
+		want string
+	}{
+		{"en", 1, "1 week"},
+		{"en", 2, "2 weeks"},
+		{"de", 1, "1 Woche"},
+		{"de", 14, "14 Wochen"},
+		{"fr", 1, "1 semaine"},
+		{"fr", 2, "2 semaines"},
+		{"pl", 1, "1 tydzień"},
+		{"pl", 2, "2 tygodnie"},
+		{"pl", 5, "5 tygodni"},
+		{"pl", 12, "12 tygodni"},
+		{"pl", 22, "22 tygodnie"},
+		{"pl", 112, "112 tygodni"},
+	} {
+		if l := findTongue(one.code); l.count(l.Weeks, one.n) != one.want {
+			t.Errorf("%s says %q, want %q", one.code, l.count(l.Weeks, one.n), one.want)
+		}
+	}
+}

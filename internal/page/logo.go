@@ -1,0 +1,156 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"code.dny.dev/ssrf"
+
+	"sepad/internal/limit"
+	"sepad/internal/merchant"
+	"sepad/internal/web"
+)
+
+const (
+	maxLogo = 256 << 10
+	// logoFresh is how long a logo is kept, logoFailed how long a host that
+	// gave none is left alone.
+	logoFresh   = 10 * time.Minute
+	logoFailed  = time.Minute
+	logoTimeout = 5 * time.Second
+	maxLogos    = 1000
+)
+
+// logoTypes are the pictures that are passed on. Browsers run no script in a
+// picture, whatever its type.
+var logoTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"}
+
+// Logos fetches merchants' logos for the payers, whose browsers then ask nobody
+// but us: no other host learns who is paying.
+type Logos struct {
+	client *http.Client
+
+	mu   sync.Mutex
+	kept map[string]logo
+}
+
+type logo struct {
+	contentType string
+	picture     []byte // nil when it could not be fetched
+	until       time.Time
+}
+
+// NewLogos makes a fetcher. In production it does not call private networks: an
+// address of a logo must not become a way into the operator's own.
+func NewLogos(environment merchant.Environment) *Logos {
+	dialer := &net.Dialer{Timeout: logoTimeout}
+	if environment == merchant.Production {
+		dialer.Control = ssrf.New().Safe
+	}
+	return &Logos{
+		kept: map[string]logo{},
+		client: &http.Client{
+			Timeout:   logoTimeout,
+			Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: logoTimeout},
+		},
+	}
+}
+
+var errNoLogo = errors.New("page: no picture")
+
+// get gives a logo, from memory while it is fresh.
+func (l *Logos) get(ctx context.Context, address string, now time.Time) logo {
+	l.mu.Lock()
+	known, found := l.kept[address]
+	l.mu.Unlock()
+	if found && now.Before(known.until) {
+		return known
+	}
+	fetched, err := l.fetch(ctx, address)
+	fetched.until = now.Add(logoFresh)
+	if err != nil {
+		fetched.until = now.Add(logoFailed)
+		if found {
+			fetched.contentType, fetched.picture = known.contentType, known.picture
+		}
+	}
+	l.keep(address, fetched)
+	return fetched
+}
+
+func (l *Logos) keep(address string, fetched logo) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) >= maxLogos {
+		clear(l.kept) // they come back with their next payer
+	}
+	l.kept[address] = fetched
+}
+
+func (l *Logos) fetch(ctx context.Context, address string) (logo, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return logo{}, err
+	}
+	answer, err := l.client.Do(request)
+	if err != nil {
+		return logo{}, err
+	}
+	defer answer.Body.Close()
+	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil || answer.StatusCode != http.StatusOK || !isPicture(kind) {
+		return logo{}, errNoLogo
+	}
+	var picture bytes.Buffer
+	size, err := io.Copy(&picture, io.LimitReader(answer.Body, maxLogo+1))
+	if err != nil || size == 0 || size > maxLogo {
+		return logo{}, errors.Join(errNoLogo, err)
+	}
+	return logo{contentType: kind, picture: picture.Bytes()}, nil
+}
+
+func isPicture(kind string) bool {
+	for _, one := range logoTypes {
+		if kind == one {
+			return true
+		}
+	}
+	return false
+}
+
+// showLogo answers GET /pay/{token}/logo. Without a picture the browser shows
+// the merchant's name in its place.
+func (p *Page) showLogo(w http.ResponseWriter, r *http.Request) error {
+	if err := p.admit(r, limit.Page); err != nil {
+		return err
+	}
+	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if view.Page == nil || view.Page.Branding.LogoURL == nil {
+		return web.ErrNotFound
+	}
+	// The picture is for everybody's next visit, so that one who leaves early
+	// does not stop it.
+	found := p.Logos.get(context.WithoutCancel(r.Context()), *view.Page.Branding.LogoURL, p.Real.Now())
+	if found.picture == nil {
+		return web.ErrNotFound
+	}
+	header := w.Header()
+	header.Set("Content-Type", found.contentType)
+	header.Set("Content-Length", strconv.Itoa(len(found.picture)))
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "private, max-age=600")
+	_, _ = w.Write(found.picture)
+	return nil
+}

@@ -1,0 +1,83 @@
+package page
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sepad/internal/checkout"
+	"sepad/internal/merchant"
+)
+
+func TestLogos(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "image/svg+xml; charset=utf-8")
+		switch r.URL.Path {
+		case "/page":
+			w.Header().Set("Content-Type", "text/html")
+		case "/missing":
+			w.WriteHeader(http.StatusNotFound)
+		case "/huge":
+			_, _ = w.Write([]byte(strings.Repeat("x", maxLogo)))
+		}
+		_, _ = w.Write([]byte("<svg/>"))
+	}))
+	t.Cleanup(host.Close)
+	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+	logos := NewLogos(merchant.Sandbox)
+
+	good := logos.get(t.Context(), host.URL+"/logo", now)
+	if string(good.picture) != "<svg/>" || good.contentType != "image/svg+xml" {
+		t.Errorf("got %q as %s", good.picture, good.contentType)
+	}
+	for _, path := range []string{"/page", "/missing", "/huge"} {
+		if got := logos.get(t.Context(), host.URL+path, now); got.picture != nil {
+			t.Errorf("%s was taken for a picture", path)
+		}
+	}
+	before := asked.Load()
+	logos.get(t.Context(), host.URL+"/logo", now.Add(logoFresh-1))
+	logos.get(t.Context(), host.URL+"/missing", now.Add(logoFailed-1))
+	if asked.Load() != before {
+		t.Error("what is fresh was asked for again")
+	}
+	logos.get(t.Context(), host.URL+"/logo", now.Add(logoFresh))
+	if asked.Load() != before+1 {
+		t.Error("what is old was not asked for again")
+	}
+	host.Close()
+	if kept := logos.get(t.Context(), host.URL+"/logo", now.Add(3*logoFresh)); string(kept.picture) != "<svg/>" {
+		t.Error("a host that is away takes the logo away")
+	}
+}
+
+func TestProductionCallsNoPrivateNetwork(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	host := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(host.Close)
+	if got := NewLogos(merchant.Production).get(t.Context(), host.URL+"/logo", time.Unix(1, 0)); got.picture != nil || asked.Load() != 0 {
+		t.Error("the loopback was called")
+	}
+}
+
+func TestTestAccountsStayInTheSandbox(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		environment merchant.Environment
+		adapter     string
+		offered     bool
+	}{{merchant.Sandbox, "sandbox", true}, {merchant.Production, "sandbox", false}, {merchant.Sandbox, "acme", false}} {
+		p := &Page{Checkout: &checkout.Checkout{Environment: one.environment}}
+		v := visit{View: checkout.View{Gateway: merchant.GatewayAccount{Adapter: one.adapter}}}
+		if offered := p.testIBANs(v) != nil; offered != one.offered {
+			t.Errorf("%s with %s: offered is %v", one.environment, one.adapter, offered)
+		}
+	}
+}

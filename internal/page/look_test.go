@@ -1,0 +1,43 @@
+package page_test
+
+import "testing"
+
+// TestLooks shows every stage in every look: axe finds nothing, nothing asks
+// another host, and a picture is kept for a person to look at.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	looks := []look{
+		desktop, phone, desktop.inDark(), phone.inDark(), desktop.in("de"), phone.in("de"),
+		desktop.withoutScript(), phone.withoutScript(), phone.enlarged(2), phone.withoutMotion(),
+	}
+	for _, one := range stages {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			page := one.make(t, b.shop)
+			p := b.open(t, desktop)
+			for _, l := range looks {
+				p.lookAs(l)
+				p.visit(page + "?stay")
+				if one.name != "bank" {
+					p.awaitStage(one.stage)
+				}
+				p.await(`document.querySelector("main")`)
+				p.screenshot(one.name)
+				p.checkAccessible(one.name)
+				p.checkFits(one.name)
+				if elsewhere := p.requestsElsewhere(); len(elsewhere) > 0 || len(p.problems) > 0 {
+					t.Errorf("(%s) asked %v, complained %v", l.name, elsewhere, p.problems)
+				}
+			}
+		})
+	}
+}
+
+// checkFits holds the page to its width, also when it is enlarged.
+func (p *tab) checkFits(name string) {
+	p.t.Helper()
+	if wide := evaluate[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+		p.t.Errorf("%s (%s): %d pixels stick out", name, p.look.name, wide)
+	}
+}

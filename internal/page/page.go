@@ -1,0 +1,117 @@
+// Package page is the hosted payment page: what a payer sees at a session's
+// payment_url, from the form to the result.
+//
+//	GET  /pay/{token}/            the page, whatever the session's state (show.go)
+//	POST /pay/{token}/            the form: pay, check with the bank, another language (submit.go)
+//	GET  /pay/{token}/mandate/    the mandate to print or save (mandate_show.go)
+//	POST /pay/{token}/bank/       the name of an IBAN's bank, while it is typed (lookup.go)
+//	GET  /pay/{token}/state/      whether there is something new to show (lookup.go)
+//	GET  /pay/{token}/logo        the merchant's logo, fetched by us (logo.go)
+//	GET  /pay/assets/{hash}/…     style and script, kept by browsers for good (assets.go)
+//
+// The page works without its script: every POST ends in a redirect to the GET,
+// which shows what the database knows. Nothing of a result is carried in an
+// address, so that reloading, going back, two tabs and a lost answer all show
+// the same truth: the claim in checkout.Pay lets one payment through, and
+// whoever comes second is shown how the first one stands. stage.go decides what
+// is shown; order.go, form.go, mandate.go and result.go put it into words;
+// texts_*.go hold the words, one file for each language.
+//
+// The token in the path is the only credential and no cookie stands for it, so
+// that another site has nothing to ride on and forms need no token of their own.
+// Merchants' contents reach the page as text, through html/template, never as
+// markup; their colours come as a stylesheet made of two numbers (color.go).
+package page
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"sepad/internal/checkout"
+	"sepad/internal/clock"
+	"sepad/internal/limit"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// Page serves the hosted payment page.
+type Page struct {
+	Checkout *checkout.Checkout
+	Store    *store.Store
+	Limiter  *limit.Limiter
+	// Real is the world's time, which limits follow.
+	Real   clock.Clock
+	Logger *slog.Logger
+	// Logos fetches merchants' logos.
+	Logos *Logos
+}
+
+// Routes are the addresses of the page.
+func (p *Page) Routes() []web.Route {
+	return []web.Route{
+		{Method: http.MethodGet, Pattern: "/pay/{token}/", Handler: p.explained(p.show)},
+		{Method: http.MethodPost, Pattern: "/pay/{token}/", Handler: p.explained(p.submit)},
+		{Method: http.MethodGet, Pattern: "/pay/{token}/mandate/", Handler: p.explained(p.showMandate)},
+		{Method: http.MethodPost, Pattern: "/pay/{token}/bank/", Handler: p.lookUpBank},
+		{Method: http.MethodGet, Pattern: "/pay/{token}/state/", Handler: p.showState},
+		{Method: http.MethodGet, Pattern: "/pay/{token}/logo", Handler: p.showLogo},
+		{Method: http.MethodGet, Pattern: "/pay/assets/{hash}/{file}", Handler: showAsset},
+	}
+}
+
+// explained answers refusals and failures with a page in the payer's language.
+func (p *Page) explained(next web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := next(w, r)
+		if err == nil || errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+			return err
+		}
+		l := p.chooseTongue(w, r, r.URL.Query().Get("lang"))
+		if refusal, ok := errors.AsType[*web.StatusError](err); ok {
+			for name, text := range refusal.Header {
+				w.Header().Set(name, text)
+			}
+			return write(w, refusal.Status, "page.html", plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
+		}
+		if payment.KindOf(err) == payment.NotFound {
+			return write(w, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
+		}
+		p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
+		return write(w, http.StatusInternalServerError, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
+	}
+}
+
+// visit is a session as one request finds it.
+type visit struct {
+	checkout.View
+	*tongue
+	now time.Time
+	// last is the latest attempt, nil before the first.
+	last *payment.Purchase
+}
+
+// find reads the session of a request with its latest attempt.
+func (p *Page) find(r *http.Request, l *tongue) (visit, error) {
+	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return visit{}, err
+	}
+	v := visit{View: view, tongue: l, now: p.Checkout.Clock.Now()}
+	if id := view.Session.LastTransactionID; id != nil {
+		last, err := p.Store.Tenant(view.Session.TenantID).Purchase(r.Context(), *id)
+		if err != nil {
+			return visit{}, err
+		}
+		v.last = &last
+	}
+	return v, nil
+}
+
+// admit counts a request of a payer.
+func (p *Page) admit(r *http.Request, scope limit.Scope) error {
+	return web.Throttle(r.Context(), p.Limiter, scope, web.ClientKey(r.Context()), p.Real.Now())
+}

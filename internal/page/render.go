@@ -1,0 +1,95 @@
+package page
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+
+	"sepad/internal/merchant"
+)
+
+//go:embed *.html
+var templateFiles embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"asset": assetPath,
+	"fill":  fill,
+	"group": group,
+	"css":   func(text string) template.CSS { return template.CSS(text) }, // our own stylesheet, nobody's words
+}).ParseFS(templateFiles, "*.html"))
+
+// view is what the template shows.
+type view struct {
+	*tongue
+	Tongues []*tongue
+	Title   string
+	Stage   stage
+	// Merchant and below are empty on pages of no session.
+	Merchant string
+	Creditor string
+	LogoPath string
+	Brand    string
+	HelpURL  string
+	FootText string
+	TestMode bool
+
+	Order  *orderView
+	Form   *formView
+	Result *resultView
+	// Reload and Leave are seconds after which a browser without our script
+	// looks again, or goes on to where Result.Next leads.
+	Reload, Leave int
+}
+
+// Texts gives templates the words by a name that no field hides.
+func (v view) Texts() *texts { return v.texts }
+
+// plainView is a page of no session.
+func plainView(l *tongue, title, text string, t tone, retry bool) view {
+	return view{
+		tongue: l, Tongues: tongues, Title: title, Brand: brandPath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
+		Result: &resultView{Tone: t, Title: title, Text: text, Retry: retry},
+	}
+}
+
+// frame is what stands around every stage.
+func (v visit) frame(title string) view {
+	f := view{
+		tongue: v.tongue, Tongues: tongues, Title: title, Merchant: v.Tenant.Name, Creditor: v.creditor(),
+		HelpURL: v.helpURL(), FootText: v.content("footer_text"),
+		Brand: brandPath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
+	}
+	if v.Page != nil {
+		f.Brand = brandPath(v.Page.Branding.PrimaryColor, v.Page.Branding.AccentColor)
+		if v.Page.Branding.LogoURL != nil {
+			f.LogoPath = "/pay/" + v.Session.Token + "/logo"
+		}
+	}
+	return f
+}
+
+// contentPolicy lets the page use what this process serves and nothing else: no
+// inline script or style, no other host, no frame.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// write renders before the status is sent, so that no half page is.
+func write(w http.ResponseWriter, status int, name string, data any) error {
+	var html bytes.Buffer
+	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", contentPolicy)
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	w.WriteHeader(status)
+	_, _ = w.Write(html.Bytes())
+	return nil
+}
