@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/adapters"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/merchant"
+	"sepad/internal/setup"
+	"sepad/internal/store"
+)
+
+type applyCommand struct {
+	File string `name:"file" short:"f" required:"" placeholder:"FILE" help:"Resource file in YAML; - reads standard input."`
+	dataFlags
+}
+
+func (applyCommand) Help() string {
+	return "The file takes effect as a whole or not at all. Applying it again changes nothing, and what it does not mention is left alone."
+}
+
+func (c *applyCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		text, err := p.readFile(c.File)
+		if err != nil {
+			return err
+		}
+		changes, err := applyFile(p.ctx, st, access.Environment, c.File, text)
+		if err != nil {
+			return err
+		}
+		printChanges(p.stdout, changes)
+		return nil
+	})
+}
+
+func (p *program) readFile(path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(p.stdin)
+	}
+	return os.ReadFile(path)
+}
+
+// applyFile reads a resource file and brings the database to it.
+func applyFile(ctx context.Context, st *store.Store, environment merchant.Environment, name string, text []byte) ([]setup.Change, error) {
+	file, kinds, err := parseFile(st, environment, name, text)
+	if err != nil {
+		return nil, err
+	}
+	applier := &setup.Applier{Store: st, Kinds: kinds, Environment: environment}
+	return applier.Apply(ctx, file, clock.Real{}.Now())
+}
+
+// parseFile reads a resource file with the adapters that this program has.
+func parseFile(st *store.Store, environment merchant.Environment, name string, text []byte) (*merchant.File, map[string]gateway.Kind, error) {
+	kinds := adapters.All(st.SandboxLedger(), sandbox.Options{})
+	file, err := merchant.ParseFile(name, text, environment, slices.Sorted(maps.Keys(kinds)))
+	return file, kinds, err
+}
+
+// printChanges lists what is new or worth a word, and counts the rest.
+func printChanges(w io.Writer, changes []setup.Change) {
+	counts := map[setup.Action]int{}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, c := range changes {
+		counts[c.Action]++
+		if c.Action != setup.Unchanged || c.Note != "" {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", c.Action, c.Kind, c.Name, c.ID)
+		}
+		if !c.Secret.IsZero() {
+			fmt.Fprintf(table, "\t%s\t%s\n", secretLabel(c.Kind), c.Secret.Reveal())
+		}
+		if c.Note != "" {
+			fmt.Fprintf(table, "\tnote\t%s\n", c.Note)
+		}
+	}
+	_ = table.Flush() // a failed write to the terminal has nobody to be told to
+	fmt.Fprintf(w, "%d created, %d changed, %d unchanged\n",
+		counts[setup.Created], counts[setup.Changed], counts[setup.Unchanged])
+}
+
+func secretLabel(kind merchant.RecordKind) string {
+	if kind == setup.KindAPIKey {
+		return "key, shown once"
+	}
+	return "signing secret, shown once"
+}

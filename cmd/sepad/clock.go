@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sepad/internal/checkout"
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/adapters"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/jobs"
+	"sepad/internal/merchant"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+)
+
+type clockCommand struct {
+	Advance time.Duration `name:"advance" placeholder:"744h" help:"How far to move it; what falls due on the way is done before the command ends."`
+	dataFlags
+}
+
+func (clockCommand) Help() string {
+	return "The clock can be moved beside a running server, and never back."
+}
+
+func (c *clockCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		if access.Environment != merchant.Sandbox {
+			return errors.New("only a sandbox has a clock that can be moved")
+		}
+		movable := clock.NewMovable(st.ClockOffset)
+		if err := movable.Refresh(p.ctx); err != nil {
+			return err
+		}
+		now := movable.Now()
+		if c.Advance != 0 {
+			var err error
+			work := useCases(st, access, movable)
+			if now, err = jobs.Advance(p.ctx, st, work, movable, c.Advance); err != nil {
+				return err
+			}
+		}
+		ahead := now.Sub(clock.Real{}.Now()).Round(time.Second)
+		fmt.Fprintf(p.stdout, "%s (%s ahead of real time)\n", now.Format(time.RFC3339), ahead)
+		return nil
+	})
+}
+
+// useCases is as much of the service as it takes to do its work from here.
+func useCases(st *store.Store, access config.Access, service clock.Clock) *checkout.Checkout {
+	quiet := slog.New(slog.DiscardHandler)
+	return &checkout.Checkout{
+		Store: st, Vault: access.Vault, Banks: sepa.EmbeddedBanks,
+		Gateways: gateway.NewPool(adapters.All(st.SandboxLedger(), sandbox.Options{}), gateway.Options{Logger: quiet}),
+		Clock:    service, Real: clock.Real{}, Logger: quiet, Environment: access.Environment,
+		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout,
+		LookupSchedule: checkout.DefaultLookupSchedule(),
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"sepad/internal/config"
+	"sepad/internal/store"
+)
+
+// dataFlags are how a short command finds the data.
+type dataFlags struct {
+	config.Database
+	Data string `name:"data" default:".sepad" placeholder:"FOLDER" help:"Folder of sepad dev, used where no database is named (default: .sepad)."`
+}
+
+// use opens the database for a command's work.
+func (f dataFlags) use(p *program, work func(*store.Store, config.Access) error) error {
+	st, access, err := f.open(p)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(st, access), st.Close())
+}
+
+// open opens a database that exists and has this version's schema.
+func (f dataFlags) open(p *program) (*store.Store, config.Access, error) {
+	database, err := config.Folder(f.Data).Locate(f.Database)
+	if err != nil {
+		return nil, config.Access{}, err
+	}
+	access, err := database.Access()
+	if err != nil {
+		return nil, config.Access{}, err
+	}
+	// SQLite would make an empty database of a mistyped path.
+	if path, isFile := strings.CutPrefix(access.DatabaseURL, "sqlite:"); isFile {
+		if _, err := os.Stat(path); err != nil {
+			return nil, config.Access{}, fmt.Errorf("the database cannot be opened (sepad migrate makes a new one): %w", err)
+		}
+	}
+	st, err := store.Open(p.ctx, access.DatabaseURL, store.Options{Vault: access.Vault})
+	if err != nil {
+		return nil, config.Access{}, err
+	}
+	if err := st.Ready(p.ctx); err != nil {
+		_ = st.Close() // why it cannot be used says more
+		return nil, config.Access{}, err
+	}
+	return st, access, nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/merchant"
+	"sepad/internal/setup"
+	"sepad/internal/store"
+)
+
+type keysCommand struct {
+	Create keysCreateCommand `cmd:"" help:"Make a key and print it, this once."`
+	List   keysListCommand   `cmd:"" help:"List keys with their last use; the keys themselves are not kept."`
+	Revoke keysRevokeCommand `cmd:"" help:"End a key for good, at once."`
+}
+
+type tenantFlag struct {
+	Tenant string `name:"tenant" short:"t" placeholder:"ID|NAME" help:"The tenant, by id or name; may be left out where there is only one."`
+}
+
+type keysCreateCommand struct {
+	Name string `arg:"" help:"What the key is for, such as backend."`
+	tenantFlag
+	dataFlags
+}
+
+func (keysCreateCommand) Help() string {
+	return "Standard output has nothing but the key, so that it can be piped to where it is kept."
+}
+
+func (c *keysCreateCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
+		if err != nil {
+			return err
+		}
+		key, text, err := setup.CreateKey(p.ctx, st, tenant.ID, c.Name, access.Environment, clock.Real{}.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stdout, text.Reveal())
+		fmt.Fprintf(p.stderr, "Key %q of %s was made (id %s). It cannot be shown again.\n", key.Name, tenant.Name, key.ID)
+		return nil
+	})
+}
+
+type keysListCommand struct {
+	tenantFlag
+	dataFlags
+}
+
+func (c *keysListCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, _ config.Access) error {
+		tenants, err := c.tenants(p, st)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "TENANT\tNAME\tKEY\tCREATED\tLAST USED\tSTATUS\tID")
+		for _, tenant := range tenants {
+			keys, err := st.Tenant(tenant.ID).APIKeys(p.ctx)
+			if err != nil {
+				return err
+			}
+			for _, k := range keys {
+				fmt.Fprintf(table, "%s\t%s\t%s…\t%s\t%s\t%s\t%s\n", tenant.Name, k.Name, k.Prefix,
+					day(k.CreatedAt), day(k.LastUsedAt), keyStatus(k), k.ID)
+			}
+		}
+		return table.Flush()
+	})
+}
+
+// tenants are all, or the one that was named.
+func (c *keysListCommand) tenants(p *program, st *store.Store) ([]merchant.Tenant, error) {
+	if c.Tenant == "" {
+		return st.Tenants(p.ctx)
+	}
+	tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
+	return []merchant.Tenant{tenant}, err
+}
+
+func day(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+func keyStatus(k merchant.APIKey) string {
+	if k.Revoked() {
+		return "revoked " + day(k.RevokedAt)
+	}
+	return "active"
+}
+
+type keysRevokeCommand struct {
+	Key string `arg:"" help:"The key, by id, or by name where no other key has it."`
+	tenantFlag
+	dataFlags
+}
+
+func (c *keysRevokeCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, _ config.Access) error {
+		tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
+		if err != nil {
+			return err
+		}
+		key, err := setup.RevokeKey(p.ctx, st, tenant.ID, c.Key, clock.Real{}.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "Key %q of %s (%s…) is revoked.\n", key.Name, tenant.Name, key.Prefix)
+		return nil
+	})
+}

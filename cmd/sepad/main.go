@@ -1,0 +1,110 @@
+// Command sepad is the program: a payment service for SEPA direct debits, and
+// the operator's tools around it.
+//
+// Each command is a file of its own. It reads flags, calls the package that
+// knows the rules, and prints. What went wrong is one line on standard error:
+// exit code 1, or 2 for a command line that cannot be understood.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"sepad/internal/merchant"
+)
+
+const description = `SEPA direct debit payments, self-hosted.
+
+Begin with "sepad dev": a sandbox with a demo shop, its data in .sepad/.`
+
+// commands are what can be called; the tags are what --help shows.
+type commands struct {
+	Dev       devCommand       `cmd:"" help:"Start a sandbox for development: SQLite, a demo shop, nothing to set."`
+	Serve     serveCommand     `cmd:"" help:"Start the service on the settings given."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database to this version."`
+	Apply     applyCommand     `cmd:"" help:"Create or change what a resource file describes, and say what changed."`
+	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	Webhooks  webhooksCommand  `cmd:"" help:"List and resend webhook deliveries, check signatures."`
+	Import    importCommand    `cmd:"" help:"Take in a processor's CSV of payments or chargebacks."`
+	Reconcile reconcileCommand `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
+	Refund    refundCommand    `cmd:"" help:"Give a payment back, wholly or in part."`
+	Clock     clockCommand     `cmd:"" help:"Show the sandbox's clock, or move it forward."`
+	TestIBANs testIBANsCommand `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
+	Banks     banksCommand     `cmd:"" help:"Check or build a bank directory."`
+	Version   versionCommand   `cmd:"" help:"Show the version of this program."`
+}
+
+const (
+	exitFailed     = 1
+	exitWrongUsage = 2
+)
+
+// program is what commands have of the world.
+type program struct {
+	ctx    context.Context
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// From the first signal on the default is back: a second one ends at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(&program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+}
+
+func run(p *program, args []string) int {
+	parser, err := kong.New(&commands{}, kong.Name("sepad"), kong.Description(description),
+		kong.Writers(p.stdout, p.stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return p.fail(err, exitFailed)
+	}
+	chosen, err := parser.Parse(args)
+	if err != nil {
+		return p.fail(fmt.Errorf("%w (see %s --help)", err, asked(err)), exitWrongUsage)
+	}
+	if err := chosen.Run(p); err != nil {
+		return p.fail(err, exitFailed)
+	}
+	return 0
+}
+
+// asked is the command that a mistaken line came closest to.
+func asked(err error) string {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || parse.Context == nil || parse.Context.Command() == "" {
+		return "sepad"
+	}
+	words := strings.Fields(parse.Context.Command())
+	for i, word := range words {
+		if strings.HasPrefix(word, "<") {
+			words = words[:i]
+			break
+		}
+	}
+	return strings.Join(append([]string{"sepad"}, words...), " ")
+}
+
+// fail prints one line; only the mistakes of a resource file, which stand in
+// different lines themselves, have one each.
+func (p *program) fail(err error, code int) int {
+	if wrong, ok := errors.AsType[*merchant.FileError](err); ok {
+		fmt.Fprintln(p.stderr, wrong)
+		return code
+	}
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		parts = append(parts, strings.TrimRight(strings.TrimSpace(line), ":"))
+	}
+	fmt.Fprintln(p.stderr, "sepad: "+strings.Join(parts, ": "))
+	return code
+}

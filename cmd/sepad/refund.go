@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+type refundCommand struct {
+	Transaction string `arg:"" help:"The payment, by its id or its merchant_transaction_id."`
+	Amount      string `name:"amount" placeholder:"5.00" help:"How much to give back; all that is left when not given."`
+	dataFlags
+}
+
+func (refundCommand) Help() string {
+	return "The refund goes through the payment's gateway and is recorded before that is asked, so that an interrupted command never refunds twice: what became of it is found out by the server."
+}
+
+func (c *refundCommand) Run(p *program) error {
+	amount, err := c.amount()
+	if err != nil {
+		return err
+	}
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		service, err := serviceClock(p, st, access)
+		if err != nil {
+			return err
+		}
+		work := useCases(st, access, service)
+		tenantID, id, err := findPayment(p, st, c.Transaction)
+		if err != nil {
+			return err
+		}
+		refund, err := work.Refund(p.ctx, tenantID, id, amount)
+		if err != nil {
+			return err
+		}
+		return c.tell(p, refund)
+	})
+}
+
+func (c *refundCommand) amount() (*payment.Minor, error) {
+	if c.Amount == "" {
+		return nil, nil
+	}
+	amount, err := payment.ParseMinor(c.Amount)
+	if err == nil && amount == 0 {
+		err = errors.New("it must be more than 0")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--amount %s: %w", c.Amount, err)
+	}
+	return &amount, nil
+}
+
+func (c *refundCommand) tell(p *program, refund payment.Transaction) error {
+	if refund.Status == payment.TransactionDeclined {
+		return fmt.Errorf("the gateway refused the refund %s: %s", refund.MerchantTransactionID, refund.Decline.Words())
+	}
+	fmt.Fprintf(p.stdout, "%s %s refunded: %s (%s).\n", refund.AmountMinor, refund.Currency, refund.MerchantTransactionID, refund.Status)
+	return nil
+}
+
+// serviceClock is the time that the service goes by.
+func serviceClock(p *program, st *store.Store, access config.Access) (clock.Clock, error) {
+	if access.Environment != merchant.Sandbox {
+		return clock.Real{}, nil
+	}
+	movable := clock.NewMovable(st.ClockOffset)
+	return movable, movable.Refresh(p.ctx)
+}
+
+// findPayment finds a payment of any tenant by either of its names.
+func findPayment(p *program, st *store.Store, name string) (tenantID, id uuid.UUID, err error) {
+	if id, err := uuid.Parse(name); err == nil {
+		tenantID, err := st.TransactionOwner(p.ctx, id)
+		return tenantID, id, err
+	}
+	tenants, err := st.Tenants(p.ctx)
+	if err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	for _, tenant := range tenants {
+		found, err := st.Tenant(tenant.ID).CollectionByMerchantID(p.ctx, strings.TrimSpace(name))
+		if err == nil {
+			return tenant.ID, found.Transaction.ID, nil
+		}
+		if payment.KindOf(err) != payment.NotFound {
+			return uuid.Nil, uuid.Nil, err
+		}
+	}
+	return uuid.Nil, uuid.Nil, fmt.Errorf("there is no transaction %q", name)
+}

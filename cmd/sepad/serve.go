@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+
+	"sepad/internal/app"
+	"sepad/internal/config"
+	"sepad/internal/web"
+)
+
+type serveCommand struct {
+	config.Settings
+	NoMigrate bool `name:"no-migrate" help:"Leave the database's schema as it is; a start on an old one is refused."`
+}
+
+func (serveCommand) Help() string {
+	return "Several processes on one PostgreSQL database are one service. Payments under way are finished before the process ends on SIGTERM or Ctrl-C."
+}
+
+func (c *serveCommand) Run(p *program) error {
+	cfg, err := c.Config()
+	if err != nil {
+		return err
+	}
+	s, err := p.start(cfg, c.Later, !c.NoMigrate)
+	if err != nil {
+		return err
+	}
+	return s.serve(p.ctx)
+}
+
+// server is a service that is ready to answer.
+type server struct {
+	app      *app.App
+	config   config.Config
+	listener net.Listener
+	logger   *slog.Logger
+}
+
+// start takes the address before it touches the database, so that a mistyped
+// port changes nothing.
+func (p *program) start(cfg config.Config, later config.LaterSettings, migrate bool) (*server, error) {
+	logger, err := web.NewLogger(cfg.LogFormat, p.stderr)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range later.WithoutEffect() {
+		logger.WarnContext(p.ctx, "this setting has no effect in this version", "setting", name)
+	}
+	listener, err := listen(p.ctx, cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	cfg = cfg.ReachedAt(listener.Addr())
+	a, err := app.New(p.ctx, cfg, app.Options{Version: programVersion(), Logger: logger, Migrate: migrate})
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
+	return &server{app: a, config: cfg, listener: listener, logger: logger}, nil
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is taken by another process: choose another address with --listen or SEPAD_LISTEN", address)
+	case err != nil:
+		return nil, fmt.Errorf("SEPAD_LISTEN: %w", err)
+	}
+	return listener, nil
+}
+
+// serve answers until it is told to stop.
+func (s *server) serve(ctx context.Context) error {
+	s.logger.InfoContext(ctx, "ready", "address", s.listener.Addr().String(), "public_url", s.config.PublicURL,
+		"environment", string(s.config.Environment), "version", programVersion())
+	err := s.app.Serve(ctx, s.listener)
+	s.logger.InfoContext(ctx, "stopped")
+	return errors.Join(err, s.app.Close())
+}
+
+// abandon lets go of a service that will not answer after all.
+func (s *server) abandon() {
+	s.listener.Close()
+	_ = s.app.Close() // why it was abandoned says more
+}

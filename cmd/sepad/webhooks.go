@@ -1,0 +1,228 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/payment"
+	"sepad/internal/setup"
+	"sepad/internal/store"
+	"sepad/internal/webhook"
+)
+
+type webhooksCommand struct {
+	List   webhooksListCommand   `cmd:"" help:"List deliveries, the newest first, with their last attempt."`
+	Resend webhooksResendCommand `cmd:"" help:"Send events again: some by id, or all failed ones of a profile."`
+	Verify webhooksVerifyCommand `cmd:"" help:"Compute or check the signature of a body given on standard input."`
+}
+
+type webhooksListCommand struct {
+	Profile string `name:"profile" placeholder:"ID" help:"Of one webhook profile."`
+	Status  string `name:"status" enum:"pending,delivered,failed," default:"" placeholder:"STATUS" help:"Only those that are pending, delivered or failed."`
+	Event   string `name:"event" placeholder:"KIND" help:"Only one kind of event, such as payment_session.completed."`
+	Limit   int    `name:"limit" default:"50" help:"How many at most (default: 50)."`
+	Format  string `name:"format" enum:"table,json" default:"table" placeholder:"table|json" help:"Form of the list (default: table)."`
+	tenantFlag
+	dataFlags
+}
+
+func (c *webhooksListCommand) Run(p *program) error {
+	filter := store.DeliveryFilter{Status: store.DeliveryStatus(c.Status), Kind: payment.EventKind(c.Event)}
+	if c.Profile != "" {
+		id, err := uuid.Parse(c.Profile)
+		if err != nil {
+			return fmt.Errorf("%q is no id of a webhook profile", c.Profile)
+		}
+		filter.ProfileID = id
+	}
+	return c.use(p, func(st *store.Store, _ config.Access) error {
+		records, err := c.read(p, st, filter)
+		if err != nil {
+			return err
+		}
+		if c.Format == "json" {
+			return printDeliveriesJSON(p.stdout, records)
+		}
+		return printDeliveries(p.stdout, records)
+	})
+}
+
+func (c *webhooksListCommand) read(p *program, st *store.Store, filter store.DeliveryFilter) ([]store.DeliveryRecord, error) {
+	page := store.DeliveryPage{Limit: max(1, c.Limit)}
+	if c.Tenant == "" {
+		return st.AllDeliveries(p.ctx, filter, page)
+	}
+	tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return st.Tenant(tenant.ID).Deliveries(p.ctx, filter, page)
+}
+
+func printDeliveries(out io.Writer, records []store.DeliveryRecord) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tEVENT\tCREATED\tSTATUS\tATTEMPTS\tLAST\tNEXT")
+	for _, r := range records {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
+			r.EventID, r.Kind, day(r.CreatedAt), r.Status, len(r.Attempts), lastAttempt(r), day(r.NextAttemptAt))
+	}
+	return table.Flush()
+}
+
+// lastAttempt says what came of it in a word or a sentence.
+func lastAttempt(r store.DeliveryRecord) string {
+	if len(r.Attempts) == 0 {
+		return "-"
+	}
+	last := r.Attempts[len(r.Attempts)-1]
+	if last.Error != "" {
+		return last.Error
+	}
+	return fmt.Sprint(last.StatusCode)
+}
+
+// deliveryLine is a delivery for programs.
+type deliveryLine struct {
+	ID               uuid.UUID            `json:"id"`
+	Event            payment.EventKind    `json:"event"`
+	TenantID         uuid.UUID            `json:"tenant_id"`
+	WebhookProfileID uuid.UUID            `json:"webhook_profile_id"`
+	Status           store.DeliveryStatus `json:"status"`
+	CreatedAt        time.Time            `json:"created_at"`
+	NextAttemptAt    *time.Time           `json:"next_attempt_at"`
+	Attempts         int                  `json:"attempts"`
+	Last             string               `json:"last"`
+}
+
+func printDeliveriesJSON(out io.Writer, records []store.DeliveryRecord) error {
+	lines := make([]deliveryLine, len(records))
+	for i, r := range records {
+		lines[i] = deliveryLine{
+			ID: r.EventID, Event: r.Kind, TenantID: r.TenantID, WebhookProfileID: r.ProfileID, Status: r.Status,
+			CreatedAt: r.CreatedAt, Attempts: len(r.Attempts), Last: lastAttempt(r),
+		}
+		if !r.NextAttemptAt.IsZero() {
+			lines[i].NextAttemptAt = &r.NextAttemptAt
+		}
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(lines)
+}
+
+type webhooksResendCommand struct {
+	IDs    []string  `arg:"" optional:"" name:"id" help:"Deliveries, by id."`
+	Failed string    `name:"failed" placeholder:"PROFILE-ID" help:"All failed deliveries of this webhook profile."`
+	From   time.Time `name:"from" format:"2006-01-02T15:04:05Z07:00" placeholder:"INSTANT" help:"With --failed: events created from this instant, such as 2026-03-31T12:00:00Z."`
+	To     time.Time `name:"to" format:"2006-01-02T15:04:05Z07:00" placeholder:"INSTANT" help:"With --failed: events created until this instant."`
+	dataFlags
+}
+
+func (webhooksResendCommand) Help() string {
+	return "The running service sends them, as the same events with the same ids."
+}
+
+func (c *webhooksResendCommand) Run(p *program) error {
+	if (c.Failed == "") == (len(c.IDs) == 0) {
+		return errors.New("name deliveries by id, or a webhook profile with --failed")
+	}
+	return c.use(p, func(st *store.Store, _ config.Access) error {
+		if c.Failed != "" {
+			return c.resendFailed(p, st)
+		}
+		return c.resendEach(p, st)
+	})
+}
+
+func (c *webhooksResendCommand) resendEach(p *program, st *store.Store) error {
+	for _, text := range c.IDs {
+		id, err := uuid.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%q is no id of a delivery", text)
+		}
+		record, err := webhook.Resend(p.ctx, st, id, clock.Real{}.Now())
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		fmt.Fprintf(p.stdout, "%s (%s) is in line.\n", id, record.Kind)
+	}
+	return nil
+}
+
+func (c *webhooksResendCommand) resendFailed(p *program, st *store.Store) error {
+	id, err := uuid.Parse(c.Failed)
+	if err != nil {
+		return fmt.Errorf("%q is no id of a webhook profile", c.Failed)
+	}
+	owner, _, found, err := st.RecordOwner(p.ctx, id)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("there is no webhook profile %s", id)
+	}
+	before := c.To
+	if !before.IsZero() {
+		before = before.Add(time.Second) // the second that was named belongs to the range
+	}
+	n, err := webhook.ResendFailed(p.ctx, st, store.Endpoint{TenantID: owner, ProfileID: id}, c.From, before, clock.Real{}.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%d deliveries are in line.\n", n)
+	return nil
+}
+
+type webhooksVerifyCommand struct {
+	Secret    string `name:"secret" required:"" env:"SEPAD_WEBHOOK_SECRET" placeholder:"SECRET" help:"The signing secret of the webhook profile."`
+	Signature string `name:"signature" placeholder:"HEX" help:"The X-Service-Signature that was received; without it the right one is printed."`
+}
+
+func (webhooksVerifyCommand) Help() string {
+	return "The body is read from standard input, as it was received: sepad webhooks verify --secret whsec_… --signature 1f0c… < body.json"
+}
+
+// maxBody is far beyond the largest event.
+const maxBody = 10 << 20
+
+func (c *webhooksVerifyCommand) Run(p *program) error {
+	body, err := io.ReadAll(io.LimitReader(p.stdin, maxBody))
+	if err != nil {
+		return err
+	}
+	if c.Signature == "" {
+		return c.compute(p, body)
+	}
+	switch webhook.Verify(c.Secret, body, c.Signature) {
+	case webhook.MatchBody:
+		fmt.Fprintln(p.stdout, "The signature is right.")
+	case webhook.MatchTrimmed:
+		fmt.Fprintln(p.stdout, "The signature is right, without the white space around the body: it was not sent.")
+	case webhook.MatchCanonical:
+		fmt.Fprintln(p.stdout, "The signature is right for the canonical form of this JSON: the body was written anew after it was received.")
+	default:
+		return errors.New("the signature does not fit: the secret is another one, or the body was changed")
+	}
+	return nil
+}
+
+// compute prints the signature of the form that is sent.
+func (c *webhooksVerifyCommand) compute(p *program, body []byte) error {
+	canonical, err := webhook.Canonical(body)
+	if err != nil {
+		return fmt.Errorf("the body is not JSON that could have been sent: %w", err)
+	}
+	fmt.Fprintln(p.stdout, webhook.Sign(c.Secret, canonical))
+	if string(canonical) != string(body) {
+		fmt.Fprintln(p.stderr, "The body is not in canonical form; this is the signature of that form.")
+	}
+	return nil
+}

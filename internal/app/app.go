@@ -1,0 +1,236 @@
+// Package app puts sepad together: New makes everything from a Config, Serve
+// answers requests and runs background work until it is told to stop, and then
+// lets payments under way finish. The program and the black-box tests both
+// start here.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"time"
+
+	"sepad/internal/admin"
+	"sepad/internal/api"
+	"sepad/internal/checkout"
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/adapters"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/jobs"
+	"sepad/internal/limit"
+	"sepad/internal/merchant"
+	"sepad/internal/metrics"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+	"sepad/internal/trace"
+	"sepad/internal/webhook"
+)
+
+// Options are what does not come from settings.
+type Options struct {
+	Version string
+	Logger  *slog.Logger
+	// Migrate brings the database to this version first.
+	Migrate bool
+	// Adapters are further gateways by name, for tests.
+	Adapters map[string]gateway.Kind
+	// SandboxWait is how long the sandbox's slow and silent outcomes take, for
+	// tests; 0 is what developers are told.
+	SandboxWait time.Duration
+}
+
+// App is a process of sepad.
+type App struct {
+	Store    *store.Store
+	Checkout *checkout.Checkout
+	// Movable is the sandbox's clock, nil in production.
+	Movable *clock.Movable
+
+	config   config.Config
+	version  string
+	logger   *slog.Logger
+	metrics  *metrics.Metrics
+	tracing  *trace.Tracing
+	limiter  *limit.Limiter
+	banks    sepa.Banks
+	keyUses  *api.KeyUses
+	webhooks *webhook.Deliverer
+	runner   *jobs.Runner
+	unlock   func()
+	handler  http.Handler
+}
+
+// New opens the database and makes every part. Whatever it has opened is closed
+// again when it fails.
+func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err error) {
+	a := &App{
+		config: cfg, version: opts.Version, logger: opts.Logger, metrics: metrics.New(),
+		keyUses: &api.KeyUses{}, unlock: func() {},
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if a.tracing, err = trace.Setup(ctx, cfg.OTLPEndpoint, opts.Version, opts.Logger); err != nil {
+		return nil, err
+	}
+	if err = a.openStore(ctx, opts.Migrate); err != nil {
+		return nil, err
+	}
+	if a.banks, err = openBanks(cfg.BankDirectory); err != nil {
+		return nil, err
+	}
+	if a.limiter, err = limit.New(ctx, a.limits(), clock.Real{}.Now()); err != nil {
+		return nil, err
+	}
+	a.Checkout = a.newCheckout(opts)
+	a.webhooks = a.newDeliverer()
+	if a.runner, err = jobs.New(a.Store, a.Checkout, a.webhooks, a.clock(), a.logger); err != nil {
+		return nil, err
+	}
+	a.watch()
+	a.handler = a.newHandler()
+	return a, nil
+}
+
+// openStore opens the database and refuses one that this version cannot use.
+func (a *App) openStore(ctx context.Context, migrate bool) (err error) {
+	opts := store.Options{Vault: a.config.Vault, Logger: a.logger, ReplicaURL: a.config.DatabaseReplicaURL}
+	if a.config.OTLPEndpoint != "" {
+		opts.Tracer = a.tracing.Provider()
+	}
+	if a.Store, err = store.Open(ctx, a.config.DatabaseURL, opts); err != nil {
+		return err
+	}
+	if a.unlock, err = a.Store.LockForServing(); err != nil {
+		a.unlock = func() {}
+		return err
+	}
+	if migrate {
+		if err = a.Store.Migrate(ctx); err != nil {
+			return fmt.Errorf("the database could not be prepared: %w", err)
+		}
+	}
+	if err = a.Store.Ready(ctx); err != nil {
+		return err
+	}
+	if a.config.Environment == merchant.Sandbox {
+		a.Movable = clock.NewMovable(a.Store.ClockOffset)
+	}
+	return nil
+}
+
+// openBanks takes the operator's directory in place of the one built in.
+func openBanks(path string) (sepa.Banks, error) {
+	if path == "" {
+		return sepa.EmbeddedBanks, nil
+	}
+	directory, err := sepa.OpenDirectory(path)
+	if err != nil {
+		return nil, err
+	}
+	return directory.Lookup, nil
+}
+
+// clock is the service's time: the world's, unless the sandbox has moved it.
+func (a *App) clock() clock.Clock {
+	if a.Movable == nil {
+		return clock.Real{}
+	}
+	return a.Movable
+}
+
+func (a *App) limits() limit.Settings {
+	return limit.Settings{
+		Rates: a.config.Rates, Logger: a.logger, RedisURL: a.config.RedisURL,
+		OnRefusal: func(s limit.Scope) { a.metrics.CountLimitRefusal(string(s)) }, OnOutage: a.metrics.CountRedisOutage,
+	}
+}
+
+func (a *App) newCheckout(opts Options) *checkout.Checkout {
+	kinds := adapters.All(a.Store.SandboxLedger(), sandbox.Options{
+		PublicURL: a.config.PublicURL, SlowFor: opts.SandboxWait, GiveUpAfter: opts.SandboxWait,
+	})
+	maps.Copy(kinds, opts.Adapters)
+	return &checkout.Checkout{
+		Store: a.Store, Vault: a.config.Vault, Banks: a.banks,
+		Gateways: gateway.NewPool(kinds, gateway.Options{
+			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
+		}),
+		Clock: a.clock(), Real: clock.Real{}, Logger: a.logger, Environment: a.config.Environment,
+		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions,
+		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,
+	}
+}
+
+// newDeliverer sends events, and hears of them from the store.
+func (a *App) newDeliverer() *webhook.Deliverer {
+	d := webhook.NewDeliverer(webhook.Options{
+		Store: a.Store, Clock: clock.Real{}, Schedule: a.config.WebhookSchedule, Logger: a.logger,
+		Sender: &webhook.Sender{
+			Transport: webhook.NewTransport(a.config.WebhookAllowPrivate), Timeout: webhook.DefaultTimeout,
+			UserAgent: "sepad/" + a.version,
+		},
+		Observe: a.metrics.ObserveDelivery, Linger: webhook.DefaultLinger,
+	})
+	a.Store.OnEvents(d.Wake)
+	return d
+}
+
+// watch shows on the metrics page what is read when somebody looks.
+func (a *App) watch() {
+	a.watchPool("main", a.Store.Pool)
+	if a.Store.HasReplica() {
+		a.watchPool("replica", a.Store.ReplicaPool)
+	}
+	a.metrics.WatchQueue(a.Store.QueueDepth)
+	a.metrics.WatchUnknownOutcomes(a.Store.UnknownOutcomes)
+	a.metrics.WatchDeliveries(a.Store.DeliveryBacklog)
+}
+
+func (a *App) watchPool(name string, read func() store.PoolStats) {
+	a.metrics.WatchPool(name, func() metrics.Pool {
+		stats := read()
+		return metrics.Pool{Open: stats.Open, InUse: stats.InUse, Max: stats.Max}
+	})
+}
+
+// admin is the operator's API.
+func (a *App) admin() *admin.Admin {
+	return &admin.Admin{
+		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Limiter: a.limiter,
+		PublicURL: a.config.PublicURL, Real: clock.Real{}, Movable: a.Movable,
+	}
+}
+
+// api is the merchants' API.
+func (a *App) api() *api.API {
+	return &api.API{
+		Checkout: a.Checkout, Store: a.Store, Banks: a.banks, Limiter: a.limiter, KeyUses: a.keyUses,
+		Environment: a.config.Environment, Real: clock.Real{},
+	}
+}
+
+// Close lets go of everything; a server that is running must be stopped first.
+func (a *App) Close() (err error) {
+	if a.limiter != nil {
+		err = errors.Join(err, a.limiter.Close())
+	}
+	if a.webhooks != nil {
+		err = errors.Join(err, a.webhooks.Stop(context.Background()))
+	}
+	if a.Store != nil {
+		err = errors.Join(err, a.Store.Close())
+	}
+	if a.tracing != nil {
+		err = errors.Join(err, a.tracing.Shutdown(context.Background()))
+	}
+	a.unlock()
+	return err
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"net/http"
+
+	"sepad"
+	"sepad/internal/apidoc"
+	"sepad/internal/clock"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/bankpage"
+	"sepad/internal/page"
+	"sepad/internal/web"
+)
+
+// newHandler is everything that this process answers.
+func (a *App) newHandler() http.Handler {
+	docs := web.Plain(apidoc.Handler(sepad.OpenAPI, a.config.PublicURL))
+	routes := []web.Route{
+		{Method: "GET", Pattern: "/healthz", Handler: a.alive, Quiet: true},
+		{Method: "GET", Pattern: "/readyz", Handler: a.ready, Quiet: true},
+		{Method: "GET", Pattern: "/metrics", Handler: web.Plain(a.metrics.Handler()), Quiet: true},
+		{Method: "GET", Pattern: "/openapi.yaml", Handler: docs},
+		{Method: "GET", Pattern: "/docs", Handler: docs},
+		{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
+	}
+	if a.Movable != nil {
+		bank := web.Plain(bankpage.New(a.Store.SandboxLedger(), a.Movable, a.logger))
+		for _, method := range []string{"GET", "POST"} {
+			routes = append(routes, web.Route{Method: method, Pattern: sandbox.BankPath + "{rest...}", Handler: bank})
+		}
+	}
+	routes = append(routes, a.api().Routes()...)
+	routes = append(routes, a.admin().Routes()...)
+	routes = append(routes, a.page().Routes()...)
+	front := web.Front{
+		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: clock.Real{}, Observe: a.metrics.ObserveRequest,
+	}
+	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
+}
+
+// page is what payers see.
+func (a *App) page() *page.Page {
+	return &page.Page{
+		Checkout: a.Checkout, Store: a.Store, Limiter: a.limiter, Real: clock.Real{}, Logger: a.logger,
+		Logos: page.NewLogos(a.config.Environment),
+	}
+}
+
+// Handler answers every request; it is what Serve serves.
+func (a *App) Handler() http.Handler { return a.handler }
+
+type healthBody struct {
+	Status  string `json:"status"`
+	Version string `json:"version"`
+}
+
+// alive answers while the process lives.
+func (a *App) alive(w http.ResponseWriter, r *http.Request) error {
+	web.WriteJSON(w, r, http.StatusOK, healthBody{"ok", a.version})
+	return nil
+}
+
+// ready answers once requests can be served.
+func (a *App) ready(w http.ResponseWriter, r *http.Request) error {
+	if err := a.Store.Ready(r.Context()); err != nil {
+		a.logger.WarnContext(r.Context(), "not ready", "error", err)
+		return &web.StatusError{Status: http.StatusServiceUnavailable, Detail: "The database cannot be used."}
+	}
+	web.WriteJSON(w, r, http.StatusOK, healthBody{"ready", a.version})
+	return nil
+}

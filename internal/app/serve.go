@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"sepad/internal/clock"
+)
+
+const (
+	// headerPatience and idlePatience end connections that hold a place and
+	// say nothing.
+	headerPatience = 10 * time.Second
+	bodyPatience   = 30 * time.Second
+	idlePatience   = 2 * time.Minute
+	// answerMargin is what an answer may take beyond the gateway's own time.
+	answerMargin = 30 * time.Second
+	maxHeader    = 32 << 10
+	// settleAfter is when the start is surely over.
+	settleAfter = time.Second
+	// flushEvery is how often the last use of API keys is written.
+	flushEvery = time.Minute
+)
+
+// Serve answers on a listener until ctx is done. Then it takes no new requests,
+// waits for those under way as long as a gateway may take, and stops the jobs.
+func (a *App) Serve(ctx context.Context, listener net.Listener) error {
+	// Work under way must not end with ctx, only with its own end.
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if err := a.runner.Start(background); err != nil {
+		return err
+	}
+	server := a.newServer()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	go a.flushKeyUses(background)
+	defer time.AfterFunc(settleAfter, settleDown).Stop()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	return errors.Join(err, a.stop(background, server))
+}
+
+func (a *App) newServer() *http.Server {
+	return &http.Server{
+		Handler: a.handler, ReadHeaderTimeout: headerPatience, ReadTimeout: bodyPatience,
+		WriteTimeout: a.config.GatewayTimeout + answerMargin, IdleTimeout: idlePatience, MaxHeaderBytes: maxHeader,
+	}
+}
+
+// stop ends a server without cutting payments off.
+func (a *App) stop(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, a.config.GatewayTimeout+answerMargin)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	err = errors.Join(err, a.runner.Stop(ctx))
+	return errors.Join(err, a.keyUses.Flush(ctx, a.Store, clock.Real{}.Now()))
+}
+
+// flushKeyUses writes now and then when keys were last used.
+func (a *App) flushKeyUses(ctx context.Context) {
+	ticker := time.NewTicker(flushEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := a.keyUses.Flush(ctx, a.Store, clock.Real{}.Now()); err != nil && ctx.Err() == nil {
+				a.logger.WarnContext(ctx, "the last use of API keys could not be written", "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/payment"
+)
+
+// simulatedTimeout is how long the gateway may take, in the world's time.
+const simulatedTimeout = 30 * time.Second
+
+// simulatedGateway is the sandbox behind a network of the world's: messages take
+// their time, get lost on the way there or back, and arrive although the sender
+// has given up or died. Its ledger outlives every process.
+type simulatedGateway struct {
+	w      *world
+	ledger sandbox.Ledger
+	// remote is a gateway of another company: a payment may arrive late.
+	remote bool
+	// outlives tells that what a dead process has sent may still arrive.
+	outlives bool
+	// calm is a network without faults.
+	calm bool
+}
+
+func (g *simulatedGateway) kind() gateway.Kind {
+	inner := sandbox.Kind(g.ledger, sandbox.Options{SlowFor: 1, GiveUpAfter: 1})
+	return gateway.Kind{
+		Name: sandbox.Name, DisplayName: inner.DisplayName, Real: g.remote,
+		New: func(account gateway.Account) (gateway.Adapter, error) {
+			adapter, err := inner.New(account)
+			if err != nil {
+				return nil, err
+			}
+			return &simulatedAdapter{gateway: g, inner: adapter.(*sandbox.Adapter)}, nil
+		},
+	}
+}
+
+type simulatedAdapter struct {
+	gateway *simulatedGateway
+	inner   *sandbox.Adapter
+}
+
+func (a *simulatedAdapter) Submit(_ context.Context, charge gateway.Charge) (payment.Outcome, error) {
+	return a.gateway.exchange("payment "+charge.MerchantTransactionID, func() (payment.Outcome, error) {
+		return a.inner.Submit(context.Background(), charge)
+	})
+}
+
+func (a *simulatedAdapter) Verify(_ context.Context, v gateway.Verification) (payment.Outcome, error) {
+	return a.gateway.exchange("verification "+v.MerchantTransactionID, func() (payment.Outcome, error) {
+		return a.inner.Verify(context.Background(), v)
+	})
+}
+
+func (a *simulatedAdapter) Status(_ context.Context, l gateway.Lookup) (payment.Outcome, error) {
+	return a.gateway.exchange("question "+l.MerchantTransactionID, func() (payment.Outcome, error) {
+		return a.inner.Status(context.Background(), l)
+	})
+}
+
+// fault is what goes wrong with one exchange.
+type fault int
+
+const (
+	noFault fault = iota
+	noConnection
+	lostOnTheWayThere
+	lostOnTheWayBack
+	nonsense
+	crashOfTheAdapter
+	arrivesLate
+)
+
+var errBrokenConnection = errors.New("the connection broke")
+
+func (g *simulatedGateway) fault() fault {
+	if g.calm || !g.w.chance(25) {
+		return noFault
+	}
+	if g.remote && g.w.chance(30) {
+		return arrivesLate
+	}
+	return fault(1 + g.w.random.IntN(int(arrivesLate)-1))
+}
+
+// exchange is one question and its answer. Whatever happens, it arrives before
+// its time is over or not at all: that much a timeout can promise.
+func (g *simulatedGateway) exchange(name string, arrive func() (payment.Outcome, error)) (payment.Outcome, error) {
+	w, sender := g.w, g.w.current
+	if sender.process.dead {
+		return payment.Outcome{}, errBrokenConnection // the dead send nothing
+	}
+	deadline := w.now.Add(simulatedTimeout)
+	f := g.fault()
+	w.note("%s is sent, fault %d", name, f)
+	switch f {
+	case noConnection:
+		return payment.Outcome{}, fmt.Errorf("refused: %w", gateway.ErrNotSent)
+	case arrivesLate:
+		arrival := w.now.Add(time.Duration(w.random.Int64N(int64(simulatedTimeout))))
+		w.spawn(nil, name+" on the wire", func(context.Context) {
+			for w.now.Before(arrival) && !w.settling {
+				w.pause()
+			}
+			if w.now.Before(deadline) {
+				_, err := arrive()
+				w.note("%s arrived late: %v", name, err)
+			}
+		})
+		return payment.Outcome{}, errBrokenConnection
+	}
+	w.pause() // on its way there
+	if !w.now.Before(deadline) || f == lostOnTheWayThere || sender.process.dead && !g.outlives {
+		return payment.Outcome{}, context.DeadlineExceeded
+	}
+	outcome, err := arrive()
+	w.note("%s arrived: %s %v", name, outcome.Verdict, err)
+	w.pause() // on its way back
+	switch {
+	case !w.now.Before(deadline) || f == lostOnTheWayBack:
+		return payment.Outcome{}, context.DeadlineExceeded
+	case f == nonsense:
+		return payment.Outcome{Verdict: "maybe"}, nil
+	case f == crashOfTheAdapter:
+		panic("an adapter with a mistake")
+	}
+	return outcome, err
+}
