@@ -1,0 +1,144 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+const (
+	startPatience = 30 * time.Second
+	stopPatience  = 10 * time.Second
+	// askEvery is how often a starting server is asked whether it is ready: a
+	// small part of what the fastest start takes.
+	askEvery = time.Millisecond
+)
+
+// process is a server that we have started.
+type process struct {
+	command *exec.Cmd
+	address string
+	logPath string
+	began   time.Time
+	ended   chan struct{}
+}
+
+// startProcess runs a program with exactly the given environment, its output in
+// a file: writing a log is part of what a server does.
+func startProcess(program, address, logPath string, environment []string, arguments ...string) (*process, error) {
+	log, err := os.Create(logPath)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	command := exec.Command(program, arguments...)
+	command.Env = environment
+	command.Stdout, command.Stderr = log, log
+	// A group of its own, so that Ctrl-C reaches us first and we stop it.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p := &process{command: command, address: address, logPath: logPath, began: time.Now(), ended: make(chan struct{})}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = command.Wait() // how a server ended is told by its log
+	}()
+	return p, nil
+}
+
+// stop ends the server, gently at first.
+func (p *process) stop() {
+	_ = p.command.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+	select {
+	case <-p.ended:
+	case <-time.After(stopPatience):
+		_ = p.command.Process.Kill()
+		<-p.ended
+	}
+}
+
+// awaitReady asks for a path until it answers 200, and tells how long that was
+// after the start. The process is stopped when it never does.
+func (p *process) awaitReady(ctx context.Context, path string) (took time.Duration, err error) {
+	defer func() {
+		if err != nil {
+			p.stop()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for {
+		if err = askOnce(p.address, path); err == nil {
+			return time.Since(p.began), nil
+		}
+		select {
+		case <-p.ended:
+			return 0, fmt.Errorf("%s ended while starting:\n%s", p.command.Path, p.log())
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%s is not ready: %w\n%s", p.command.Path, errors.Join(err, ctx.Err()), p.log())
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *process) log() string {
+	text, err := os.ReadFile(p.logPath)
+	if err != nil {
+		return err.Error()
+	}
+	const enough = 4000
+	return string(text[:min(len(text), enough)])
+}
+
+// askOnce takes a connection of its own: there may be nobody there yet.
+func askOnce(address, path string) error {
+	connection, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if err := connection.SetDeadline(time.Now().Add(startPatience)); err != nil {
+		return err
+	}
+	fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path, address)
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", path, answer.Status)
+	}
+	return nil
+}
+
+// freeAddress is a port of the loopback interface that nobody uses.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+// rss is the memory that the process holds, in megabytes.
+func (p *process) rss() (float64, error) {
+	kilobytes := memoryOf(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid), "VmRSS:")
+	if kilobytes == 0 {
+		return 0, fmt.Errorf("the memory of a process can be read on Linux only: %w", errMissing)
+	}
+	return float64(kilobytes) / kilo, nil
+}
