@@ -25,11 +25,3 @@ Anonymous:          2048 kB
 		t.Errorf("got %+v: only what is the program's own, read-only and unchanged may be given back", found)
 	}
 }
-
-func TestSettleDownLeavesAWorkingProgram(t *testing.T) {
-	t.Parallel()
-	settleDown()
-	if strings.ToUpper("still here") != "STILL HERE" {
-		t.Error("the program does not compute any more")
-	}
-}

@@ -13,9 +13,6 @@ import (
 // dueBatch bounds how much due work is read at a time.
 const dueBatch = 200
 
-// NextDue is when the next piece of work falls due, and false when none will.
-func (c *Checkout) NextDue(ctx context.Context) (time.Time, bool, error) { return c.Store.NextDue(ctx) }
-
 // RunDue does what has fallen due by an instant of the service's time: it ends
 // sessions that ran out, lets the sandbox report, and asks about pending
 // payments of which nothing was reported. It says how much was done; what one

@@ -13,16 +13,13 @@ import (
 // Result is what pay and verify answer (contract 2.9).
 type Result struct {
 	payment.Purchase
-	Status ResultStatus
+	Status payment.ResultStatus
 	// RetryAllowed is nil where the question does not arise.
 	RetryAllowed *bool
 	Livemode     bool
 	AdapterName  string
 	Gateway      merchant.GatewayAccount
 }
-
-// ResultStatus is payment's.
-type ResultStatus = payment.ResultStatus
 
 // result dresses a settlement for the caller.
 func (c *Checkout) result(setup *merchant.Setup, s payment.Settlement, now time.Time) (Result, error) {

@@ -22,7 +22,7 @@ func Advance(ctx context.Context, st *store.Store, c *checkout.Checkout, movable
 	}
 	target := movable.Now().Add(by)
 	for {
-		next, any, err := c.NextDue(ctx)
+		next, any, err := st.NextDue(ctx)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -50,7 +50,7 @@ func step(ctx context.Context, st *store.Store, c *checkout.Checkout, movable *c
 		return err
 	}
 	// A server beside us may have been faster. What is still there was not done.
-	left, any, err := c.NextDue(ctx)
+	left, any, err := st.NextDue(ctx)
 	if err == nil && any && !left.After(next) {
 		err = errors.New("due work could not be done, so the clock stays before it")
 	}
