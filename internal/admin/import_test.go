@@ -172,10 +172,14 @@ func TestImportSettlesPendingPayments(t *testing.T) {
 			return wantTransaction(t, s, id, nil).Text(t, "merchant_transaction_id") + ",," + status + ",,49.00,EUR,2026-03-01,,,\n"
 		}
 		file := header + line(paid, "approved") + line(failed, "declined") + "NEW-1,,pending,,3.00,EUR,2026-03-01,,,\n"
-		dry := s.Env.Dump(t)
+		// Deliveries go on in the background, so the rows of money are compared.
+		before := s.Footprint(t)
 		s.Do(t, importing(t, "transactions", file, apptest.Body{"dry_run": true})).Want(t, http.StatusCreated, counts(1, 2, 0, 0))
-		if withoutImports(s.Env.Dump(t)) != withoutImports(dry) {
-			t.Error("a dry run changed something")
+		if after := s.Footprint(t); after != before {
+			t.Errorf("a dry run changed %s to %s", before, after)
+		}
+		for _, id := range []string{paid, failed} {
+			wantTransaction(t, s, id, apptest.Fields{"status": "pending", "order.status": "PENDING"})
 		}
 		s.Do(t, importing(t, "transactions", file, nil)).Want(t, http.StatusCreated, counts(1, 2, 0, 0))
 		wantTransaction(t, s, paid, apptest.Fields{"status": "approved", "order.status": "COMPLETED"})
