@@ -75,9 +75,12 @@ const (
 )
 
 // clientIP is another one each time, from a range of the caller's own: one
-// payment per second and address is all that the limits let through.
+// payment per second and address is all that the limits let through. The count
+// begins at random, because the last round may be less than a second ago, and
+// stays within the range, or two callers would now and then meet.
 func (c *caller) clientIP() string {
+	const ownBits = addressBits - callerBits
 	c.addresses++
-	n := uint32(c.number)<<(addressBits-callerBits) + c.addresses
+	n := uint32(c.number)<<ownBits + c.addresses%(1<<ownBits)
 	return fmt.Sprintf("10.%d.%d.%d", byte(n>>16), byte(n>>8), byte(n))
 }

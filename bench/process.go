@@ -135,8 +135,13 @@ func freeAddress() (string, error) {
 }
 
 // rss is the memory that the process holds, in megabytes.
-func (p *process) rss() (float64, error) {
-	kilobytes := memoryOf(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid), "VmRSS:")
+func (p *process) rss() (float64, error) { return p.memory("VmRSS:") }
+
+// peakMemory is the most that it has held.
+func (p *process) peakMemory() (float64, error) { return p.memory("VmHWM:") }
+
+func (p *process) memory(name string) (float64, error) {
+	kilobytes := memoryOf(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid), name)
 	if kilobytes == 0 {
 		return 0, fmt.Errorf("the memory of a process can be read on Linux only: %w", errMissing)
 	}

@@ -36,7 +36,7 @@ func openReceiver() (*receiver, error) {
 	}
 	r := &receiver{address: listener.Addr().String()}
 	r.server = &http.Server{Handler: r}
-	go r.server.Serve(listener)
+	go func() { _ = r.server.Serve(listener) }() // it ends when it is closed
 	return r, nil
 }
 
