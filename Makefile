@@ -13,7 +13,7 @@ TESTFLAGS ?=
 # npm for the accessibility checker that runs in it, are
 # asked for only once a test drives one.
 BROWSER_TESTS = $(shell grep -rl --include='*_test.go' chromedp cmd internal 2>/dev/null | head -n 1)
-TEST_PACKAGES = postgresql redis-server libxml2-utils $(if $(BROWSER_TESTS),chromium npm)
+TEST_PACKAGES = postgresql redis-server libxml2-utils curl $(if $(BROWSER_TESTS),chromium npm)
 RACE_PACKAGES = $(TEST_PACKAGES) gcc libc6-dev
 BENCH_PACKAGES = postgresql
 
@@ -37,25 +37,22 @@ build: ## Build bin/sepad, stamped with the version from git
 	@echo "bin/sepad $(VERSION)"
 
 .PHONY: test
-test: bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
-	@scripts/install-packages $(TEST_PACKAGES)
+test: test-packages bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
 	@go vet $(PKG)
 	@$(WITH_SERVERS) $(GOTESTSUM) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
 
 .PHONY: race
-race: bin/testenv bin/gotestsum ## Run every test under the race detector [PKG=./... TESTFLAGS=]
-	@scripts/install-packages $(RACE_PACKAGES)
+race: race-packages bin/testenv bin/gotestsum ## Run every test under the race detector [PKG=./... TESTFLAGS=]
 	@CGO_ENABLED=1 $(WITH_SERVERS) $(GOTESTSUM) -race -count=1 -timeout=40m $(TESTFLAGS) $(PKG)
 
 .PHONY: sim
-sim: bin/testenv ## Run the simulation, with a seed to see a failure again [SEED=]
-	@scripts/install-packages $(TEST_PACKAGES)
+sim: test-packages bin/testenv ## Run the simulations, the one of billing at full length, or with a seed again [SEED= YEARS=5 SUBSCRIPTIONS=1000]
 	@scripts/require-test TestSimulation ./internal/app
-	@SEPAD_SIM_SEED='$(SEED)' $(WITH_SERVERS) go test -count=1 -v -run '^TestSimulation' ./internal/app
+	@SEPAD_SIM_SEED='$(SEED)' SEPAD_SIM_YEARS='$(or $(YEARS),5)' SEPAD_SIM_SUBSCRIPTIONS='$(or $(SUBSCRIPTIONS),1000)' \
+		$(WITH_SERVERS) go test -count=1 -v -timeout=2h -run '^TestSimulation' ./internal/app
 
 .PHONY: soak
-soak: bin/testenv ## Run simulation and crash tests over and over until one fails [FOR=1h]
-	@scripts/install-packages $(TEST_PACKAGES)
+soak: test-packages bin/testenv ## Run simulation and crash tests over and over until one fails [FOR=1h]
 	@$(WITH_SERVERS) scripts/soak '$(or $(FOR),1h)'
 
 .PHONY: bench
@@ -84,6 +81,14 @@ verify: ## Check that generated files are fresh and module files tidy
 .PHONY: clean
 clean: ## Remove what was built (not the data in .sepad/)
 	@rm -rf bin
+
+# First among what a target needs: whoever may not install hears of it before
+# minutes of building.
+.PHONY: test-packages race-packages
+test-packages:
+	@scripts/install-packages $(TEST_PACKAGES)
+race-packages:
+	@scripts/install-packages $(RACE_PACKAGES)
 
 # Always asked for: go build itself knows whether anything has changed.
 .PHONY: bin/testenv
