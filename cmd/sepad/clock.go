@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/config"
@@ -39,8 +40,8 @@ func (c *clockCommand) Run(p *program) error {
 		now := movable.Now()
 		if c.Advance != 0 {
 			var err error
-			work := useCases(st, access, movable)
-			if now, err = jobs.Advance(p.ctx, st, work, movable, c.Advance); err != nil {
+			work := &billing.Billing{Checkout: useCases(st, access, movable)}
+			if now, err = jobs.Advance(p.ctx, work, movable, c.Advance); err != nil {
 				return err
 			}
 		}
@@ -58,6 +59,6 @@ func useCases(st *store.Store, access config.Access, service clock.Clock) *check
 		Gateways: gateway.NewPool(adapters.All(st.SandboxLedger(), sandbox.Options{}), gateway.Options{Logger: quiet}),
 		Clock:    service, Real: clock.Real{}, Logger: quiet, Environment: access.Environment,
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout,
-		LookupSchedule: checkout.DefaultLookupSchedule(),
+		LookupSchedule: checkout.DefaultLookupSchedule(), Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,
 	}
 }

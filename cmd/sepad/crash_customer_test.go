@@ -90,6 +90,7 @@ func (c *customer) visit() {
 
 // submit pays or verifies, and remembers what was answered.
 func (c *customer) submit(server, path, body string) payment.ResultStatus {
+	c.crash.submitted.Add(1)
 	status, answer := c.post(server, path, body)
 	if status == http.StatusOK {
 		c.crash.promises.Answered(answer)

@@ -105,6 +105,7 @@ type shop struct {
 }
 
 func (s *shop) buy(t *testing.T, buyer int) {
+	t.Helper()
 	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	for n := s.begun.Add(1); n <= int64(s.wanted) && t.Context().Err() == nil; n = s.begun.Add(1) {
@@ -114,10 +115,11 @@ func (s *shop) buy(t *testing.T, buyer int) {
 
 // purchase goes on until one session of the customer is completed.
 func (s *shop) purchase(t *testing.T, client *http.Client, name string) {
+	t.Helper()
 	var token string
 	for t.Context().Err() == nil {
 		if token == "" {
-			_, answer := s.call(client, http.MethodPost, "", fmt.Sprintf(`{"campaign_id": "018f0000-0000-7000-8000-000000000053",
+			answer := s.call(client, http.MethodPost, "", fmt.Sprintf(`{"campaign_id": "018f0000-0000-7000-8000-000000000053",
 				"max_payment_attempts": 10, "lead": {"first_name": "Ada", "last_name": "Byron", "email": "%s@shop.example", "country": "DE"}}`, name))
 			token, _ = answer["session_token"].(string)
 			if status, _ := answer["status_code"].(float64); status == http.StatusConflict {
@@ -125,9 +127,9 @@ func (s *shop) purchase(t *testing.T, client *http.Client, name string) {
 			}
 			continue
 		}
-		_, answer := s.call(client, http.MethodPost, token+"/pay/", fmt.Sprintf(`{"iban": %q, "iban_holder_name": "Ada Byron"}`, goodIBAN))
+		answer := s.call(client, http.MethodPost, token+"/pay/", fmt.Sprintf(`{"iban": %q, "iban_holder_name": "Ada Byron"}`, goodIBAN))
 		if answer["status"] != "completed" {
-			_, answer = s.call(client, http.MethodGet, token+"/", "")
+			answer = s.call(client, http.MethodGet, token+"/", "")
 		}
 		if answer["status"] == "completed" || answer["status"] == "COMPLETED" {
 			s.completed(token)
@@ -146,7 +148,7 @@ var goodIBAN = func() string {
 }()
 
 // call gives an empty answer where none came; it then waits a moment.
-func (s *shop) call(client *http.Client, method, path, body string) (int, map[string]any) {
+func (s *shop) call(client *http.Client, method, path, body string) map[string]any {
 	request, err := http.NewRequest(method, *s.address.Load()+"/api/v1/payment-sessions/"+path, strings.NewReader(body))
 	if err != nil {
 		panic(err)
@@ -157,12 +159,12 @@ func (s *shop) call(client *http.Client, method, path, body string) (int, map[st
 	response, err := client.Do(request)
 	if err != nil {
 		<-time.After(20 * time.Millisecond)
-		return 0, answer
+		return answer
 	}
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	_ = json.Unmarshal(text, &answer) // half an answer is none
-	return response.StatusCode, answer
+	return answer
 }
 
 func (s *shop) completed(token string) {

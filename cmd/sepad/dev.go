@@ -33,7 +33,7 @@ func (c *devCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.start(cfg, c.Later, true)
+	s, err := p.start(cfg, true)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func TestDevSettings(t *testing.T) {
 		file := writeFile(t, folder, "shop.yaml", "tenants:\n  - {id: 018f0000-0000-7000-8000-0000000000aa, name: Second Shop, api_keys: [{name: backend}]}\n")
 		settings := []string{"SEPAD_ADMIN_TOKEN=my-own-token", "SEPAD_DUNNING_DAYS=3,5", "SEPAD_PUBLIC_URL="}
 		s := startDev(t, folder, settings, "--apply", file, "--data", "elsewhere", "--log-format", "json")
-		if admin(s) != "my-own-token" || !strings.Contains(s.log.String(), "SEPAD_DUNNING_DAYS") {
+		if admin(s) != "my-own-token" {
 			t.Errorf("welcome:\n%s\n%s", s.welcome, s.log)
 		}
 		if !strings.Contains(s.welcome, "Second Shop") || !strings.Contains(mustSepad(t, folder, "keys", "list", "--data", "elsewhere"), "Second Shop") {

@@ -135,7 +135,8 @@ func (p *program) openFile(path string) (file io.Reader, done func(), err error)
 	bar := progressbar.NewOptions64(about.Size(), progressbar.OptionSetWriter(p.stderr), progressbar.OptionShowBytes(true),
 		progressbar.OptionSetDescription(about.Name()), progressbar.OptionClearOnFinish())
 	reader := progressbar.NewReader(opened, bar)
-	return &reader, func() { _ = errors.Join(bar.Finish(), opened.Close()) }, nil
+	// A short file is read at once: without this nothing would ever be seen.
+	return &reader, func() { _ = errors.Join(bar.Finish(), opened.Close()) }, bar.RenderBlank()
 }
 
 // shownRejections is how many lines are listed on the screen.

@@ -27,19 +27,20 @@ Begin with "sepad dev": a sandbox with a demo shop, its data in .sepad/.`
 
 // commands are what can be called; the tags are what --help shows.
 type commands struct {
-	Dev       devCommand       `cmd:"" help:"Start a sandbox for development: SQLite, a demo shop, nothing to set."`
-	Serve     serveCommand     `cmd:"" help:"Start the service on the settings given."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database to this version."`
-	Apply     applyCommand     `cmd:"" help:"Create or change what a resource file describes, and say what changed."`
-	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
-	Webhooks  webhooksCommand  `cmd:"" help:"List and resend webhook deliveries, check signatures."`
-	Import    importCommand    `cmd:"" help:"Take in a processor's CSV of payments or chargebacks."`
-	Reconcile reconcileCommand `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
-	Refund    refundCommand    `cmd:"" help:"Give a payment back, wholly or in part."`
-	Clock     clockCommand     `cmd:"" help:"Show the sandbox's clock, or move it forward."`
-	TestIBANs testIBANsCommand `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
-	Banks     banksCommand     `cmd:"" help:"Check or build a bank directory."`
-	Version   versionCommand   `cmd:"" help:"Show the version of this program."`
+	Dev           devCommand           `cmd:"" help:"Start a sandbox for development: SQLite, a demo shop, nothing to set."`
+	Serve         serveCommand         `cmd:"" help:"Start the service on the settings given."`
+	Migrate       migrateCommand       `cmd:"" help:"Bring the database to this version."`
+	Apply         applyCommand         `cmd:"" help:"Create or change what a resource file describes, and say what changed."`
+	Keys          keysCommand          `cmd:"" help:"Create, list and revoke API keys."`
+	Webhooks      webhooksCommand      `cmd:"" help:"List and resend webhook deliveries, check signatures."`
+	Import        importCommand        `cmd:"" help:"Take in a processor's CSV of payments or chargebacks."`
+	Reconcile     reconcileCommand     `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
+	Refund        refundCommand        `cmd:"" help:"Give a payment back, wholly or in part."`
+	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
+	Clock         clockCommand         `cmd:"" help:"Show the sandbox's clock, or move it forward."`
+	TestIBANs     testIBANsCommand     `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
+	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`
+	Version       versionCommand       `cmd:"" help:"Show the version of this program."`
 }
 
 const (

@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
 )
 
 // withShop prepares a folder with a database and a tenant with one gateway.
@@ -94,6 +98,34 @@ func TestRefundCommandAsksTheGateway(t *testing.T) {
 	ran := sepad(t, folder, "refund", "P-1", "--amount", "2.50")
 	if ran.code != 1 || !strings.Contains(ran.stderr, "the gateway refused the refund") {
 		t.Errorf("ended with %d: %s%s", ran.code, ran.stdout, ran.stderr)
+	}
+}
+
+func TestRefundCommand(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := startDev(t, folder, nil, "--data", folder)
+	id := s.sell("refunded-by-hand", sandbox.Approved)
+	refund := func(args ...string) result {
+		return sepad(t, folder, append([]string{"refund", id, "--data", folder}, args...)...)
+	}
+	t.Run("gives a part back beside the server", func(t *testing.T) {
+		ran := refund("--amount", "1.50")
+		mustSucceed(t, ran)
+		want(t, ran.stdout, "1.50 EUR refunded: ", "(approved)")
+	})
+	t.Run("gives back all that is left, by the reference too", func(t *testing.T) {
+		sale := storetest.ReadBooks(t, "sqlite:"+folder+"/sepad.db").Transactions[id]
+		ran := sepad(t, folder, "refund", sale.MerchantTransactionID, "--data", folder)
+		mustSucceed(t, ran)
+		want(t, ran.stdout, payment.Minor(sale.AmountMinor-1_50).String()+" EUR refunded: ", "(approved)")
+	})
+	t.Run("gives nothing back twice", func(t *testing.T) {
+		expectOneLine(t, refund(), 1, "refunded")
+	})
+	books := storetest.ReadBooks(t, "sqlite:"+folder+"/sepad.db")
+	if sale := books.Transactions[id]; sale.Status != payment.TransactionRefunded || sale.RefundedMinor != sale.AmountMinor || len(books.Refunds) != 2 {
+		t.Errorf("%d refunds left the sale as %+v", len(books.Refunds), sale)
 	}
 }
 

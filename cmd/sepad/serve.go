@@ -27,7 +27,7 @@ func (c *serveCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.start(cfg, c.Later, !c.NoMigrate)
+	s, err := p.start(cfg, !c.NoMigrate)
 	if err != nil {
 		return err
 	}
@@ -44,13 +44,10 @@ type server struct {
 
 // start takes the address before it touches the database, so that a mistyped
 // port changes nothing.
-func (p *program) start(cfg config.Config, later config.LaterSettings, migrate bool) (*server, error) {
+func (p *program) start(cfg config.Config, migrate bool) (*server, error) {
 	logger, err := web.NewLogger(cfg.LogFormat, p.stderr)
 	if err != nil {
 		return nil, err
-	}
-	for _, name := range later.WithoutEffect() {
-		logger.WarnContext(p.ctx, "this setting has no effect in this version", "setting", name)
 	}
 	listener, err := listen(p.ctx, cfg.Listen)
 	if err != nil {

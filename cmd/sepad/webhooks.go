@@ -56,7 +56,7 @@ func (c *webhooksListCommand) Run(p *program) error {
 }
 
 func (c *webhooksListCommand) read(p *program, st *store.Store, filter store.DeliveryFilter) ([]store.DeliveryRecord, error) {
-	page := store.DeliveryPage{Limit: max(1, c.Limit)}
+	page := store.Stretch{Limit: max(1, c.Limit)}
 	if c.Tenant == "" {
 		return st.AllDeliveries(p.ctx, filter, page)
 	}

@@ -39,7 +39,7 @@ func (a *Admin) createChargeback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.WriteBody(w, http.StatusCreated, record.Chargebacks.AppendJSON(nil, &recorded))
+	web.WriteBody(w, http.StatusCreated, appendOwned(nil, record.Chargebacks, &recorded, tenantID))
 	return nil
 }
 
@@ -81,9 +81,9 @@ func readReportDate(name, text string, bad payment.Fields) time.Time {
 
 // showChargeback answers GET /chargebacks/{id}/.
 func (a *Admin) showChargeback(w http.ResponseWriter, r *http.Request) error {
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, "id", store.ErrNoChargeback)
 	if err != nil {
-		return store.ErrNoChargeback
+		return err
 	}
 	tenantID, err := a.Store.ChargebackOwner(r.Context(), id)
 	if err != nil {
@@ -93,6 +93,6 @@ func (a *Admin) showChargeback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.WriteBody(w, http.StatusOK, record.Chargebacks.AppendJSON(nil, &found))
+	web.WriteBody(w, http.StatusOK, appendOwned(nil, record.Chargebacks, &found, tenantID))
 	return nil
 }

@@ -1,5 +1,13 @@
 // Package admin serves the operator's API, /admin/v1. Every call carries the
-// admin token; without one set, the whole API is closed. Lists
-// are paged by cursors (page.go). There are the log of webhook deliveries, the
-// secrets of webhook profiles, and the sandbox's clock.
+// admin token; without one set, the whole API is closed.
+//
+//	search.go   the lists in which operators look for something: sessions, leads,
+//	            transactions, chargebacks, subscriptions (session.go, lead.go, …
+//	            show one of them); page.go: cursors and addresses of pages
+//	tenant.go api_key.go record.go what tenants set up
+//	transaction.go chargeback.go   money that goes back
+//	import.go reconciliation.go    processors' files
+//	subscription.go                billing
+//	webhook_*.go                   deliveries, and the secrets of profiles
+//	clock.go                       the sandbox's time
 package admin

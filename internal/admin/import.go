@@ -118,9 +118,9 @@ func (a *Admin) writeImport(w http.ResponseWriter, r *http.Request, status int, 
 
 // findImport finds the import of a path.
 func (a *Admin) findImport(r *http.Request) (store.Import, error) {
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, "id", store.ErrNoImport)
 	if err != nil {
-		return store.Import{}, store.ErrNoImport
+		return store.Import{}, err
 	}
 	tenantID, err := a.Store.ImportOwner(r.Context(), id)
 	if err != nil {

@@ -197,7 +197,8 @@ func TestNotificationIsRefused(t *testing.T) {
 	})
 	t.Run("when it cannot be understood", func(t *testing.T) {
 		for _, body := range []apptest.Body{
-			{"event": "payment.lost", "merchant_transaction_id": "X-1"}, {"event": "payment.settled"},
+			{"event": "payment.lost", "merchant_transaction_id": "X-1"},
+			{"event": "payment.settled"},
 			{"event": "payment.settled", "merchant_transaction_id": "X-1", "amount": "many"},
 			{"event": "payment.settled", "merchant_transaction_id": "X-1", "currency": "???"},
 		} {
@@ -206,8 +207,10 @@ func TestNotificationIsRefused(t *testing.T) {
 	})
 	t.Run("when it contradicts what is known", func(t *testing.T) {
 		for _, body := range []apptest.Body{
-			{"event": "payment.refused", "reason_code": "AM04"}, {"event": "payment.settled", "amount": "48.00"},
-			{"event": "payment.charged_back", "amount": "48.00"}, {"event": "payment.settled", "currency": "CHF"},
+			{"event": "payment.refused", "reason_code": "AM04"},
+			{"event": "payment.settled", "amount": "48.00"},
+			{"event": "payment.charged_back", "amount": "48.00"},
+			{"event": "payment.settled", "currency": "CHF"},
 		} {
 			s.Do(t, notice(t, body.With(apptest.Body{"merchant_transaction_id": reference}))).Want(t, http.StatusOK, refused)
 		}

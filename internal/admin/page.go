@@ -1,15 +1,18 @@
 package admin
 
 import (
+	"bytes"
 	"encoding/base64"
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 const (
@@ -94,12 +97,37 @@ func (p *pageRequest) link(direction byte, id uuid.UUID) *string {
 	return &address
 }
 
-// limit is one more than is shown, which tells whether the list goes on.
-func (p *pageRequest) limit() int { return p.size + 1 }
+// cut takes the part of a list that is all at hand, newest first, which stretch
+// would have read.
+func (p *pageRequest) cut(ids []uuid.UUID) store.Part[uuid.UUID] {
+	from, to, limit := 0, len(ids), p.stretch().Limit
+	if p.beyond != uuid.Nil {
+		at, found := slices.BinarySearchFunc(ids, p.beyond, func(id, beyond uuid.UUID) int { return bytes.Compare(beyond[:], id[:]) })
+		from, to = at, at
+		if found {
+			from++
+		}
+		if p.back {
+			from = 0
+		} else {
+			to = len(ids)
+		}
+	}
+	if p.back {
+		return store.Part[uuid.UUID]{Rows: ids[max(from, to-limit):to]}
+	}
+	return store.Part[uuid.UUID]{Rows: ids[from:min(to, from+limit)]}
+}
 
-// pageOf makes the page of records that were read with limit.
-func pageOf[R, T any](p pageRequest, records []R, id func(R) uuid.UUID, body func(R) T) listBody[T] {
-	more := len(records) > p.size
+// stretch is what is read of the list: one record more than is shown, which tells
+// whether it goes on.
+func (p *pageRequest) stretch() store.Stretch {
+	return store.Stretch{Beyond: p.beyond, Back: p.back, Limit: p.size + 1}
+}
+
+// pageOf makes the page of records that were read with stretch.
+func pageOf[R, T any](p pageRequest, part store.Part[R], id func(R) uuid.UUID, body func(R) T) listBody[T] {
+	records, more := part.Rows, len(part.Rows) > p.size
 	if more && p.back {
 		records = records[1:]
 	}
@@ -108,14 +136,30 @@ func pageOf[R, T any](p pageRequest, records []R, id func(R) uuid.UUID, body fun
 	for i, record := range records {
 		page.Results[i] = body(record)
 	}
-	if len(records) == 0 {
-		return page
+	first, last := p.ends(part.Reached)
+	if len(records) > 0 && (more || p.back) {
+		last = id(records[len(records)-1])
 	}
-	if more || p.back {
-		page.Next = p.link(towardsOlder, id(records[len(records)-1]))
+	if len(records) > 0 && (more || !p.back) {
+		first = id(records[0])
 	}
-	if more && p.back || !p.back && p.beyond != uuid.Nil {
-		page.Previous = p.link(towardsNewer, id(records[0]))
+	goesOn := more || part.Reached != uuid.Nil
+	if goesOn || p.back {
+		page.Next = p.link(towardsOlder, last)
+	}
+	if goesOn && p.back || !p.back && p.beyond != uuid.Nil {
+		page.Previous = p.link(towardsNewer, first)
 	}
 	return page
+}
+
+// ends are where a page begins and ends that has no record there to tell: in one
+// direction where the search has stopped, in the other where one came from, with
+// the record there.
+func (p *pageRequest) ends(reached uuid.UUID) (first, last uuid.UUID) {
+	from := store.Position{ID: p.beyond}
+	if p.back {
+		return reached, from.Above().ID
+	}
+	return from.Below().ID, reached
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/subtle"
 	"net/http"
 
+	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/limit"
+	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/web"
 )
@@ -18,6 +20,8 @@ type Admin struct {
 	Token    string
 	Store    *store.Store
 	Checkout *checkout.Checkout
+	Billing  *billing.Billing
+	Applier  *setup.Applier
 	Limiter  *limit.Limiter
 	// PublicURL is where the service is reached, without a slash at its end.
 	PublicURL string
@@ -39,10 +43,14 @@ func (a *Admin) Routes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/{id}/", Handler: a.guarded(a.showDelivery)},
 		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/{id}/resend/", Handler: a.guarded(a.resendDelivery)},
 		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/resend/", Handler: a.guarded(a.resendFailed)},
-		{Method: "PATCH", Pattern: profile, Handler: a.guarded(a.changeProfile)},
 		{Method: "POST", Pattern: profile + "rotate-secret/", Handler: a.guarded(a.rotateSecret)},
 	}
+	routes = append(routes, a.tenantRoutes()...)
+	routes = append(routes, a.apiKeyRoutes()...)
+	routes = append(routes, a.recordRoutes()...)
+	routes = append(routes, a.searchRoutes()...)
 	routes = append(routes, a.moneyRoutes()...)
+	routes = append(routes, a.subscriptionRoutes()...)
 	if a.Movable == nil {
 		return routes
 	}

@@ -54,24 +54,29 @@ type orderBody struct {
 
 // appendTransaction writes the record and what an operator sees beyond it as
 // one object.
-func appendTransaction(dst []byte, c payment.Collection) ([]byte, error) {
+func appendTransaction(dst []byte, c payment.Collection) []byte {
 	t := c.Transaction
 	body := transactionBody{
 		TenantID: t.TenantID, SequenceType: given(string(t.SequenceType)), AttemptNumber: t.Attempt.Number,
 		RefundOf: t.RefundOf, RefundedAmount: t.RefundedMinor.String(), RefundableAmount: refundable(t).String(),
+		Order: orderOf(c.Order),
 	}
 	if d := t.Decline; d != nil {
 		body.ErrorDetails = &declineBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
 	}
-	if o := c.Order; o != nil {
-		body.Order = &orderBody{o.ID, o.Number, o.Status}
-	}
 	more, err := json.Marshal(body)
 	if err != nil {
-		return nil, err
+		panic(err) // it is made of texts and numbers
 	}
 	dst = record.Transactions.AppendJSON(dst, &t)
-	return append(append(dst[:len(dst)-1], ','), more[1:]...), nil
+	return append(append(dst[:len(dst)-1], ','), more[1:]...)
+}
+
+func orderOf(o *payment.Order) *orderBody {
+	if o == nil {
+		return nil
+	}
+	return &orderBody{o.ID, o.Number, o.Status}
 }
 
 // refundable is what a refund without an amount would give back.
@@ -91,9 +96,9 @@ func given(text string) *string {
 
 // showTransaction answers GET /transactions/{id}/.
 func (a *Admin) showTransaction(w http.ResponseWriter, r *http.Request) error {
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, "id", store.ErrNoTransaction)
 	if err != nil {
-		return store.ErrNoTransaction
+		return err
 	}
 	tenantID, err := a.Store.TransactionOwner(r.Context(), id)
 	if err != nil {
@@ -107,11 +112,7 @@ func (a *Admin) writeTransaction(w http.ResponseWriter, r *http.Request, status 
 	if err != nil {
 		return err
 	}
-	body, err := appendTransaction(nil, found)
-	if err != nil {
-		return err
-	}
-	web.WriteBody(w, status, body)
+	web.WriteBody(w, status, appendTransaction(nil, found))
 	return nil
 }
 
@@ -124,9 +125,9 @@ func (a *Admin) refundTransaction(w http.ResponseWriter, r *http.Request) error 
 	}
 	bad := payment.Fields{}
 	amount := web.NewReader(object, bad).Amount("amount")
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, "id", store.ErrNoTransaction)
 	if err != nil {
-		return store.ErrNoTransaction
+		return err
 	}
 	tenantID, err := a.Store.TransactionOwner(r.Context(), id)
 	if err != nil {

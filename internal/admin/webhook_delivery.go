@@ -52,8 +52,7 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	part := store.DeliveryPage{Beyond: page.beyond, Back: page.back, Limit: page.limit()}
-	records, err := a.deliveries(r.Context(), tenantID, filter, part)
+	records, err := a.deliveries(r.Context(), tenantID, filter, page.stretch())
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, pageOf(page, records,
+	web.WriteJSON(w, r, http.StatusOK, pageOf(page, store.Part[store.DeliveryRecord]{Rows: records},
 		func(d store.DeliveryRecord) uuid.UUID { return d.EventID },
 		func(d store.DeliveryRecord) deliveryBody { return deliveryOf(d, urls[d.Endpoint]) }))
 	return nil
@@ -69,7 +68,7 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 
 // deliveries reads one tenant's rows where the tenant is known, be it from the
 // profile.
-func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f store.DeliveryFilter, page store.DeliveryPage) ([]store.DeliveryRecord, error) {
+func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f store.DeliveryFilter, page store.Stretch) ([]store.DeliveryRecord, error) {
 	if tenantID == uuid.Nil && f.ProfileID != uuid.Nil {
 		owner, _, found, err := a.Store.RecordOwner(ctx, f.ProfileID)
 		if err != nil || !found {

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/merchant"
-	"sepad/internal/payment"
 	"sepad/internal/setup"
 	"sepad/internal/web"
 )
@@ -20,7 +19,15 @@ type rotatedBody struct {
 
 // rotateSecret answers POST …/webhook-profiles/{id}/rotate-secret/.
 func (a *Admin) rotateSecret(w http.ResponseWriter, r *http.Request) error {
-	profile, err := a.replaceSecret(r, "")
+	tenantID, err := pathID(r, "tenant_id", setup.ErrNoProfile)
+	if err != nil {
+		return err
+	}
+	id, err := pathID(r, "id", setup.ErrNoProfile)
+	if err != nil {
+		return err
+	}
+	profile, err := setup.RotateSecret(r.Context(), a.Store, tenantID, id, a.Real.Now())
 	if err != nil {
 		return err
 	}
@@ -30,51 +37,12 @@ func (a *Admin) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// profileBody is a webhook profile without its secrets.
-type profileBody struct {
-	ID                  uuid.UUID           `json:"id"`
-	Name                string              `json:"name"`
-	URL                 string              `json:"url"`
-	Events              []payment.EventKind `json:"events"`
-	Default             bool                `json:"default"`
-	Active              bool                `json:"active"`
-	PreviousSecretUntil string              `json:"previous_secret_until"`
-}
+// previousSecretUntil is how long a replaced secret goes on signing.
+const previousSecretUntil = "previous_secret_until"
 
-// changeProfile answers PATCH …/webhook-profiles/{id}/ with a signing secret that
-// the merchant chose.
-func (a *Admin) changeProfile(w http.ResponseWriter, r *http.Request) error {
-	object, err := web.DecodeObject(w, r)
-	if err != nil {
-		return err
-	}
-	bad := payment.Fields{}
-	secret := web.NewReader(object, bad).Text("signing_secret", web.Required)
-	if problem := merchant.SigningSecretProblem(secret, a.Checkout.Environment); problem != "" {
-		bad.Add("signing_secret", problem)
-	}
-	if err := bad.Err(); err != nil {
-		return err
-	}
-	p, err := a.replaceSecret(r, merchant.Secret(secret))
-	if err != nil {
-		return err
-	}
-	web.WriteJSON(w, r, http.StatusOK, profileBody{
-		p.ID, p.Name, p.URL, p.Events, p.Default, p.Active, instantText(p.PreviousSecretUntil),
-	})
-	return nil
-}
-
-// replaceSecret gives the profile of the path another secret, a random one for "".
-func (a *Admin) replaceSecret(r *http.Request, secret merchant.Secret) (merchant.WebhookProfile, error) {
-	tenantID, err := pathID(r, "tenant_id", setup.ErrNoProfile)
-	if err != nil {
-		return merchant.WebhookProfile{}, err
-	}
-	id, err := pathID(r, "id", setup.ErrNoProfile)
-	if err != nil {
-		return merchant.WebhookProfile{}, err
-	}
-	return setup.RotateSecret(r.Context(), a.Store, tenantID, id, secret, a.Real.Now())
+// profileFields are what is shown of a profile: its secrets never.
+func profileFields(p merchant.WebhookProfile) setup.Fields {
+	fields := setup.WebhookProfileFields(p)
+	fields[previousSecretUntil] = instantOrNull(p.PreviousSecretUntil)
+	return fields
 }

@@ -35,13 +35,13 @@ type hookCall struct {
 	body   []byte
 }
 
-func openHooks(t *testing.T, schedule string) *hookServer {
+func openHooks(t *testing.T) *hookServer {
 	t.Helper()
 	h := &hookServer{status: http.StatusOK, got: make(chan hookCall, 1000)}
 	receiver := httptest.NewServer(h)
 	t.Cleanup(receiver.Close)
 	h.Server = apptest.SQLite(t, apptest.Options{Change: func(s *config.Settings) {
-		s.WebhookAllowPrivate, s.WebhookSchedule = "true", schedule
+		s.WebhookAllowPrivate, s.WebhookSchedule = "true", "1h"
 	}})
 	h.Apply(t, fmt.Sprintf(`tenants:
   - id: %s
@@ -125,7 +125,7 @@ func (h *hookServer) pay(t *testing.T, campaign string) string {
 
 func TestEventsAreDeliveredAndLogged(t *testing.T) {
 	t.Parallel()
-	h := openHooks(t, "1h")
+	h := openHooks(t)
 	token := h.pay(t, apptest.ServerCampaign)
 	kinds := map[string]string{}
 	for range 2 {
@@ -162,7 +162,7 @@ func TestEventsAreDeliveredAndLogged(t *testing.T) {
 
 func TestRouting(t *testing.T) {
 	t.Parallel()
-	h := openHooks(t, "1h")
+	h := openHooks(t)
 	h.pay(t, apptest.QuietCampaign)
 	if call := h.next(t); call.header.Get("Path") != "/done" || call.header.Get("X-Service-Event") != "payment_session.completed" {
 		t.Errorf("the campaign's profile got %v", call.header)
@@ -191,7 +191,7 @@ func TestRouting(t *testing.T) {
 
 func TestResendByHand(t *testing.T) {
 	t.Parallel()
-	h := openHooks(t, "1h")
+	h := openHooks(t)
 	h.answer(http.StatusGone)
 	h.pay(t, apptest.ServerCampaign)
 	first, second := h.next(t), h.next(t)
@@ -226,7 +226,7 @@ func TestResendByHand(t *testing.T) {
 
 func TestRotatingASecret(t *testing.T) {
 	t.Parallel()
-	h := openHooks(t, "1h")
+	h := openHooks(t)
 	profile := "/admin/v1/tenants/" + apptest.Shop + "/webhook-profiles/" + apptest.Profile + "/"
 	answer := h.admin(t, http.MethodPost, profile+"rotate-secret/", nil).Want(t, http.StatusOK, apptest.Fields{"id": apptest.Profile})
 	rotated := answer.Text(t, "signing_secret")
@@ -262,7 +262,7 @@ func TestRotatingASecret(t *testing.T) {
 
 func TestPagesOfDeliveries(t *testing.T) {
 	t.Parallel()
-	h := openHooks(t, "1h")
+	h := openHooks(t)
 	for range 4 {
 		h.pay(t, apptest.ServerCampaign)
 	}

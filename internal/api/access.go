@@ -79,6 +79,17 @@ func (a *API) authenticate(r *http.Request) (store.Credential, error) {
 	return store.Credential{}, a.refuse(r.Context(), web.ErrInvalidAPIKey)
 }
 
+// recallKey gives the key of a call as this process knows it, without asking the
+// database. Whoever acts on it lets the change itself rest on the key, and answers
+// nothing else in its name before authenticate has confirmed it.
+func (a *API) recallKey(r *http.Request) (store.Credential, bool) {
+	credential := web.ReadCredential(r)
+	if credential.Kind != web.APIKeyCredential || !merchant.KeyFitsEnvironment(credential.Secret, a.Environment) {
+		return store.Credential{}, false
+	}
+	return a.Store.RecallCredential(merchant.HashAPIKey(credential.Secret))
+}
+
 // refuse answers a failed authentication, or that there were too many.
 func (a *API) refuse(ctx context.Context, why error) error {
 	if err := a.throttle(ctx, limit.AuthFailure, web.ClientKey(ctx)); err != nil {

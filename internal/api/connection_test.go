@@ -31,8 +31,8 @@ func dial(t *testing.T, s *apptest.Server) *net.TCPConn {
 func TestBrokenConnections(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		token, before := s.Create(t, apptest.Direct()), ""
-		before = s.Footprint(t)
+		token := s.Create(t, apptest.Direct())
+		before := s.Footprint(t)
 		head := func(path string, length int) string {
 			return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, s.Key, length)
 		}
@@ -42,8 +42,13 @@ func TestBrokenConnections(t *testing.T) {
 				io.WriteString(connection, head(path, 500)+`{"iban":"`)
 				connection.CloseWrite()
 				response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-				if err != nil || response.StatusCode != http.StatusBadRequest {
-					t.Errorf("%s answers %v, %v", path, response, err)
+				if err != nil {
+					t.Errorf("%s: %v", path, err)
+					continue
+				}
+				response.Body.Close()
+				if response.StatusCode != http.StatusBadRequest {
+					t.Errorf("%s answers %s", path, response.Status)
 				}
 			}
 		})

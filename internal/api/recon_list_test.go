@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -284,7 +285,7 @@ func xmlRecords(t testing.TB, text []byte) (rows [][]string) {
 	decoder, depth := xml.NewDecoder(strings.NewReader(string(text))), 0
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return rows
 		}
 		if err != nil {

@@ -26,7 +26,7 @@ type API struct {
 // Routes is the whole merchant API, and the door for gateways.
 func (a *API) Routes() []web.Route {
 	return []web.Route{
-		{Method: "POST", Pattern: "/api/v1/payment-sessions/", Handler: a.withKey(limit.APIKeyCreate, a.createSession)},
+		{Method: "POST", Pattern: "/api/v1/payment-sessions/", Handler: a.createSession},
 		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},

@@ -1,19 +1,25 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"unicode/utf8"
 
 	"sepad/internal/checkout"
+	"sepad/internal/limit"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/web"
 )
 
-// maxIdempotencyKey bounds the header's length in characters.
-const maxIdempotencyKey = 255
+const (
+	idempotencyHeader = "Idempotency-Key"
+	// maxIdempotencyKey bounds the header's length in characters.
+	maxIdempotencyKey = 255
+)
 
 // createdBody is the answer to a create (contract 2.3).
 type createdBody struct {
@@ -22,25 +28,91 @@ type createdBody struct {
 	PaymentURL   string                `json:"payment_url"`
 }
 
-// createSession answers POST /payment-sessions/ (contract 4.1).
-func (a *API) createSession(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
-	object, err := web.DecodeObject(w, r)
+// createSession answers POST /payment-sessions/ (contract 4.1). Nearly every call
+// is one exchange with the database: the key is recalled, and the session is made
+// only if the key still holds. Whatever does not end so well is confirmed first.
+func (a *API) createSession(w http.ResponseWriter, r *http.Request) error {
+	caller, recalled, err := a.creator(r)
 	if err != nil {
 		return err
 	}
-	setup, err := a.Store.Setup(r.Context(), caller.TenantID, caller.SetupVersion)
+	object, err := a.readCreateBody(w, r, caller)
 	if err != nil {
-		return err
+		return a.confirm(r, recalled, err)
 	}
-	bad := payment.Fields{}
-	request := readCreate(web.NewReader(object, bad))
-	readIdempotencyKey(r, object, &request, bad)
-	created, err := a.Checkout.Create(r.Context(), setup, request, bad)
+	created, err := a.create(r, object, caller, recalled)
+	if err != nil && recalled {
+		created, err = a.createConfirmed(r, object, caller, err)
+	}
 	if err != nil {
 		return err
 	}
 	web.WriteJSON(w, r, http.StatusCreated, createdBody{created.Token, payment.SessionPending, created.PaymentURL})
 	return nil
+}
+
+// creator finds who calls. The answer to a repeated request comes without a
+// change that could rest on the key, so that its key is always looked up.
+func (a *API) creator(r *http.Request) (caller store.Credential, recalled bool, err error) {
+	if r.Header.Get(idempotencyHeader) == "" {
+		if caller, recalled = a.recallKey(r); recalled {
+			return caller, true, nil
+		}
+	}
+	caller, err = a.authenticate(r)
+	return caller, false, err
+}
+
+func (a *API) readCreateBody(w http.ResponseWriter, r *http.Request, caller store.Credential) (*web.Object, error) {
+	if err := a.throttle(r.Context(), limit.APIKeyCreate, caller.KeyID.String()); err != nil {
+		return nil, err
+	}
+	return web.DecodeObject(w, r)
+}
+
+// confirm gives a refusal to those only whose key is valid. It is asked also for a
+// caller who broke off within the body, and can still read the answer.
+func (a *API) confirm(r *http.Request, recalled bool, refusal error) error {
+	if recalled {
+		r = r.WithContext(context.WithoutCancel(r.Context()))
+		if _, unknown := a.authenticate(r); unknown != nil {
+			return unknown
+		}
+	}
+	return refusal
+}
+
+// createConfirmed is for a create with a recalled key that came to nothing: what
+// was refused by an old set-up is tried with the new one. A failure is none of
+// that; after it nobody knows what was written, and nothing is tried again.
+func (a *API) createConfirmed(r *http.Request, object *web.Object, recalled store.Credential, refusal error) (checkout.Created, error) {
+	caller, unknown := a.authenticate(r)
+	switch {
+	case unknown != nil:
+		return checkout.Created{}, unknown
+	case errors.Is(refusal, store.ErrStale), caller != recalled && payment.KindOf(refusal) != 0:
+		return a.create(r, object, caller, false)
+	default:
+		return checkout.Created{}, refusal
+	}
+}
+
+func (a *API) create(r *http.Request, object *web.Object, caller store.Credential, recalled bool) (checkout.Created, error) {
+	setup, err := a.Store.Setup(r.Context(), caller.TenantID, caller.SetupVersion)
+	if err != nil {
+		return checkout.Created{}, err
+	}
+	bad := payment.Fields{}
+	request := readCreate(web.NewReader(object, bad))
+	readIdempotencyKey(r, object, &request, bad)
+	if recalled {
+		request.RestsOn = &caller
+	}
+	created, err := a.Checkout.Create(r.Context(), setup, request, bad)
+	if err == nil && recalled {
+		a.KeyUses.Note(caller.KeyID, a.Real.Now())
+	}
+	return created, err
 }
 
 // readCreate reads the body of contract 2.1.
@@ -94,7 +166,7 @@ func given[T comparable](value T) *T {
 
 // readIdempotencyKey binds the key, if there is one, to the bytes of the body.
 func readIdempotencyKey(r *http.Request, object *web.Object, request *checkout.CreateRequest, bad payment.Fields) {
-	const header = "Idempotency-Key"
+	const header = idempotencyHeader
 	switch key := r.Header.Get(header); {
 	case key == "":
 	case !utf8.ValidString(key):

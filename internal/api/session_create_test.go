@@ -27,7 +27,8 @@ func TestCreateAnswers201(t *testing.T) {
 			answer.Want(t, http.StatusCreated, fields{"payment_url": s.URL + "/pay/" + token + "/"})
 		})
 		t.Run("each session has a token of its own", func(t *testing.T) {
-			if s.Create(t, apptest.Direct()) == s.Create(t, apptest.Direct()) {
+			first, second := s.Create(t, apptest.Direct()), s.Create(t, apptest.Direct())
+			if first == second {
 				t.Error("two sessions have one token")
 			}
 		})
@@ -50,27 +51,50 @@ func TestCampaignModeOverrides(t *testing.T) {
 			change         body
 			want           fields
 		}{
-			{"an amount is the regular price of this purchase", apptest.ServerCampaign, body{"amount": "12.34"},
-				fields{"amount": "12.34", "offer.price": "12.34", "offer.billing_type": "one_off"}},
+			{
+				"an amount is the regular price of this purchase", apptest.ServerCampaign,
+				body{"amount": "12.34"},
+				fields{"amount": "12.34", "offer.price": "12.34", "offer.billing_type": "one_off"},
+			},
 			{"an amount may be a number", apptest.ServerCampaign, body{"amount": 7.5}, fields{"amount": "7.50"}},
-			{"an amount leaves the trial's price alone", apptest.TrialCampaign, body{"amount": "99.00"},
-				fields{"amount": "1.00", "offer.price": "99.00"}},
-			{"a currency is taken in any case", apptest.ServerCampaign, body{"currency": "chf"},
-				fields{"currency": "CHF", "offer.currency": "CHF", "amount": "19.90"}},
-			{"a billing type", apptest.ServerCampaign, body{"billing_type": "RECURRING", "billing_frequency": "WEEKLY"},
-				fields{"offer.billing_type": "recurring", "amount": "19.90"}},
-			{"a billing type that has no trial drops the offer's", apptest.TrialCampaign, body{"billing_type": "RECURRING"},
-				fields{"offer.billing_type": "recurring", "amount": "29.99"}},
-			{"a trial over an offer that has none", apptest.MonthlyCampaign,
+			{
+				"an amount leaves the trial's price alone", apptest.TrialCampaign,
+				body{"amount": "99.00"},
+				fields{"amount": "1.00", "offer.price": "99.00"},
+			},
+			{
+				"a currency is taken in any case", apptest.ServerCampaign,
+				body{"currency": "chf"},
+				fields{"currency": "CHF", "offer.currency": "CHF", "amount": "19.90"},
+			},
+			{
+				"a billing type", apptest.ServerCampaign,
+				body{"billing_type": "RECURRING", "billing_frequency": "WEEKLY"},
+				fields{"offer.billing_type": "recurring", "amount": "19.90"},
+			},
+			{
+				"a billing type that has no trial drops the offer's", apptest.TrialCampaign,
+				body{"billing_type": "RECURRING"},
+				fields{"offer.billing_type": "recurring", "amount": "29.99"},
+			},
+			{
+				"a trial over an offer that has none", apptest.MonthlyCampaign,
 				body{"billing_type": "TRIAL_RECURRING", "trial_period": 1, "trial_interval_unit": "month", "trial_price": "2.50"},
-				fields{"offer.billing_type": "trial_recurring", "amount": "2.50", "offer.price": "29.99"}},
+				fields{"offer.billing_type": "trial_recurring", "amount": "2.50", "offer.price": "29.99"},
+			},
 			{"a trial price alone", apptest.TrialCampaign, body{"trial_price": "3.00"}, fields{"amount": "3.00"}},
 			{"a trial price of zero", apptest.TrialCampaign, body{"trial_price": 0}, fields{"amount": "0.00"}},
 			{"max_payment_attempts", apptest.ServerCampaign, body{"max_payment_attempts": 10}, fields{"attempts_remaining": 10}},
-			{"a hosted page", apptest.ServerCampaign, body{"hosted_page_id": apptest.Page},
-				fields{"campaign.name": "By server", "campaign.branding.primary_color": "#112233"}},
-			{"another page than the campaign's", apptest.HostedCampaign, body{"hosted_page_id": apptest.PlainPage},
-				fields{"campaign.name": "Spring", "campaign.branding.logo_url": nil, "campaign.offer_overrides": body{"name": "Spring poster"}}},
+			{
+				"a hosted page", apptest.ServerCampaign,
+				body{"hosted_page_id": apptest.Page},
+				fields{"campaign.name": "By server", "campaign.branding.primary_color": "#112233"},
+			},
+			{
+				"another page than the campaign's", apptest.HostedCampaign,
+				body{"hosted_page_id": apptest.PlainPage},
+				fields{"campaign.name": "Spring", "campaign.branding.logo_url": nil, "campaign.offer_overrides": body{"name": "Spring poster"}},
+			},
 		} {
 			t.Run("overridden: "+test.name, func(t *testing.T) {
 				token := s.Create(t, apptest.InCampaign(test.campaign).With(test.change))

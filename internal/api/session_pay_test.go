@@ -130,15 +130,23 @@ func TestRecurringPurchases(t *testing.T) {
 			next any
 			want fields
 		}{
-			{"a monthly one is billed a month later", apptest.InCampaign(apptest.MonthlyCampaign), nextMonth(today),
-				fields{"amount": "29.99", "subscription.billing_frequency": "MONTHLY", "sepa.sequence_type": "FRST", "transaction.type": "sdd_sale"}},
-			{"a weekly one is billed a week later", apptest.InCampaign(apptest.MonthlyCampaign).With(body{"billing_frequency": "WEEKLY"}), day(today, 7),
-				fields{"subscription.billing_frequency": "WEEKLY"}},
+			{
+				"a monthly one is billed a month later", apptest.InCampaign(apptest.MonthlyCampaign), nextMonth(today),
+				fields{"amount": "29.99", "subscription.billing_frequency": "MONTHLY", "sepa.sequence_type": "FRST", "transaction.type": "sdd_sale"},
+			},
+			{
+				"a weekly one is billed a week later", apptest.InCampaign(apptest.MonthlyCampaign).With(body{"billing_frequency": "WEEKLY"}), day(today, 7),
+				fields{"subscription.billing_frequency": "WEEKLY"},
+			},
 			{"a fortnightly one is billed two weeks later", apptest.InCampaign(apptest.MonthlyCampaign).With(body{"billing_frequency": "BIWEEKLY"}), day(today, 14), nil},
-			{"one without a frequency is not billed by itself", apptest.Direct().With(body{"billing_type": "RECURRING"}), nil,
-				fields{"subscription.billing_frequency": nil}},
-			{"a paid trial is billed when it ends", apptest.InCampaign(apptest.TrialCampaign), day(today, 14),
-				fields{"amount": "1.00", "transaction.type": "sdd_sale", "sepa.sequence_type": "FRST"}},
+			{
+				"one without a frequency is not billed by itself", apptest.Direct().With(body{"billing_type": "RECURRING"}), nil,
+				fields{"subscription.billing_frequency": nil},
+			},
+			{
+				"a paid trial is billed when it ends", apptest.InCampaign(apptest.TrialCampaign), day(today, 14),
+				fields{"amount": "1.00", "transaction.type": "sdd_sale", "sepa.sequence_type": "FRST"},
+			},
 			{"a free trial sets up the mandate and collects nothing", apptest.InCampaign(apptest.FreeTrialCampaign), day(today, 14), freeTrial},
 			{"a trial price of zero is a free trial", apptest.InCampaign(apptest.TrialCampaign).With(body{"trial_price": "0.00"}), day(today, 14), freeTrial},
 		} {
@@ -192,21 +200,33 @@ func TestPayRefusesBadInput(t *testing.T) {
 			change body
 			want   map[string]string
 		}{
-			{"both fields missing", body{"iban": nil, "iban_holder_name": nil},
-				map[string]string{"iban": "iban is required.", "iban_holder_name": "iban_holder_name is required."}},
+			{
+				"both fields missing",
+				body{"iban": nil, "iban_holder_name": nil},
+				map[string]string{"iban": "iban is required.", "iban_holder_name": "iban_holder_name is required."},
+			},
 			{"both blank", body{"iban": " ", "iban_holder_name": ""}, map[string]string{"iban": "", "iban_holder_name": ""}},
-			{"wrong types", body{"iban": 7, "iban_holder_name": []any{}, "tenant_reference_id": 5},
-				map[string]string{"iban": "", "iban_holder_name": "", "tenant_reference_id": ""}},
-			{"a wrong checksum and a blank reference", body{"iban": "DE89370400440532013001", "tenant_reference_id": "  "},
-				map[string]string{"iban": "Invalid checksum: a character of this IBAN is wrong, or two are swapped.", "tenant_reference_id": ""}},
+			{
+				"wrong types",
+				body{"iban": 7, "iban_holder_name": []any{}, "tenant_reference_id": 5},
+				map[string]string{"iban": "", "iban_holder_name": "", "tenant_reference_id": ""},
+			},
+			{
+				"a wrong checksum and a blank reference",
+				body{"iban": "DE89370400440532013001", "tenant_reference_id": "  "},
+				map[string]string{"iban": "Invalid checksum: a character of this IBAN is wrong, or two are swapped.", "tenant_reference_id": ""},
+			},
 			{"an unknown country", body{"iban": "ZZ89370400440532013000"}, map[string]string{"iban": "Unknown country code: no IBAN starts with ZZ."}},
 			{"a wrong length", body{"iban": "DE8937040044053201300"}, map[string]string{"iban": "This IBAN has 21 characters; a German one has 22."}},
 			{"other characters", body{"iban": "DE89_3704_0044_0532_0130_00"}, map[string]string{"iban": ""}},
 			{"a tab within", body{"iban": "DE89\t370400440532013000"}, map[string]string{"iban": ""}},
 			{"a country outside the SEPA schemes", body{"iban": "TR330006100519786457841326"}, map[string]string{"iban": ""}},
 			{"a holder of 256 characters", body{"iban_holder_name": strings.Repeat("ü", 256)}, map[string]string{"iban_holder_name": ""}},
-			{"a control character", body{"iban_holder_name": "A\u0007", "tenant_reference_id": "a\u0000"},
-				map[string]string{"iban_holder_name": "", "tenant_reference_id": ""}},
+			{
+				"a control character",
+				body{"iban_holder_name": "A\u0007", "tenant_reference_id": "a\u0000"},
+				map[string]string{"iban_holder_name": "", "tenant_reference_id": ""},
+			},
 			{"an endless IBAN", body{"iban": strings.Repeat("DE", 5000)}, map[string]string{"iban": ""}},
 		} {
 			t.Run(test.name, func(t *testing.T) { s.Pay(t, token, apptest.Approved, test.change).WantBad(t, test.want) })

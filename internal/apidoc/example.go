@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"html"
 	"html/template"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -108,7 +109,7 @@ var pathParameter = regexp.MustCompile(`\{\w+\}`)
 func curl(publicURL string, op operation, body string) string {
 	lines := []string{"curl"}
 	// curl itself picks POST when there is a body.
-	if op.Method != "GET" && (op.Method != "POST" || body == "") {
+	if op.Method != http.MethodGet && (op.Method != http.MethodPost || body == "") {
 		lines[0] += " -X " + op.Method
 	}
 	path := pathParameter.ReplaceAllStringFunc(op.Path, func(parameter string) string {

@@ -117,7 +117,6 @@ func TestThePageShowsTheWholeDocument(t *testing.T) {
 			}
 		}
 	})
-
 }
 
 func TestAnchorsOfThePage(t *testing.T) {
@@ -261,7 +260,6 @@ func TestAnswersOfTheHandler(t *testing.T) {
 			t.Errorf("policy %q", policy)
 		}
 	})
-
 }
 
 func TestUnchangedPagesAreNotSentAgain(t *testing.T) {
@@ -288,7 +286,6 @@ func TestUnchangedPagesAreNotSentAgain(t *testing.T) {
 			t.Error("two documents share a tag")
 		}
 	})
-
 }
 
 func TestRefusalsOfTheHandler(t *testing.T) {

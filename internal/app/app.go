@@ -15,6 +15,7 @@ import (
 
 	"sepad/internal/admin"
 	"sepad/internal/api"
+	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/config"
@@ -26,6 +27,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/metrics"
 	"sepad/internal/sepa"
+	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/trace"
 	"sepad/internal/webhook"
@@ -48,6 +50,7 @@ type Options struct {
 type App struct {
 	Store    *store.Store
 	Checkout *checkout.Checkout
+	Billing  *billing.Billing
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
 
@@ -56,6 +59,7 @@ type App struct {
 	logger   *slog.Logger
 	metrics  *metrics.Metrics
 	tracing  *trace.Tracing
+	kinds    map[string]gateway.Kind
 	limiter  *limit.Limiter
 	banks    sepa.Banks
 	keyUses  *api.KeyUses
@@ -90,8 +94,9 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 		return nil, err
 	}
 	a.Checkout = a.newCheckout(opts)
+	a.Billing = &billing.Billing{Checkout: a.Checkout}
 	a.webhooks = a.newDeliverer()
-	if a.runner, err = jobs.New(a.Store, a.Checkout, a.webhooks, a.clock(), a.logger); err != nil {
+	if a.runner, err = jobs.New(a.Billing, a.webhooks, a.clock(), a.logger); err != nil {
 		return nil, err
 	}
 	a.watch()
@@ -154,17 +159,17 @@ func (a *App) limits() limit.Settings {
 }
 
 func (a *App) newCheckout(opts Options) *checkout.Checkout {
-	kinds := adapters.All(a.Store.SandboxLedger(), sandbox.Options{
+	a.kinds = adapters.All(a.Store.SandboxLedger(), sandbox.Options{
 		PublicURL: a.config.PublicURL, SlowFor: opts.SandboxWait, GiveUpAfter: opts.SandboxWait,
 	})
-	maps.Copy(kinds, opts.Adapters)
+	maps.Copy(a.kinds, opts.Adapters)
 	return &checkout.Checkout{
 		Store: a.Store, Vault: a.config.Vault, Banks: a.banks,
-		Gateways: gateway.NewPool(kinds, gateway.Options{
+		Gateways: gateway.NewPool(a.kinds, gateway.Options{
 			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
 		}),
 		Clock: a.clock(), Real: clock.Real{}, Logger: a.logger, Environment: a.config.Environment,
-		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions,
+		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions, Dunning: a.config.Dunning,
 		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,
 	}
 }
@@ -204,7 +209,8 @@ func (a *App) watchPool(name string, read func() store.PoolStats) {
 // admin is the operator's API.
 func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
-		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Limiter: a.limiter,
+		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Limiter: a.limiter,
+		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment},
 		PublicURL: a.config.PublicURL, Real: clock.Real{}, Movable: a.Movable,
 	}
 }

@@ -24,12 +24,15 @@ type simulatedGateway struct {
 	remote bool
 	// outlives tells that what a dead process has sent may still arrive.
 	outlives bool
-	// calm is a network without faults.
-	calm bool
+	// faulty is in how many exchanges of a hundred something goes wrong; 0 is a
+	// network without faults.
+	faulty int
+	// fate changes what becomes of a payment on its way; nil leaves it alone.
+	fate func(gateway.Charge) gateway.Charge
 }
 
 func (g *simulatedGateway) kind() gateway.Kind {
-	inner := sandbox.Kind(g.ledger, sandbox.Options{SlowFor: 1, GiveUpAfter: 1})
+	inner := sandbox.Kind(g.ledger, sandbox.Options{PublicURL: "http://sepad.test", SlowFor: 1, GiveUpAfter: 1})
 	return gateway.Kind{
 		Name: sandbox.Name, DisplayName: inner.DisplayName, Real: g.remote,
 		New: func(account gateway.Account) (gateway.Adapter, error) {
@@ -48,6 +51,9 @@ type simulatedAdapter struct {
 }
 
 func (a *simulatedAdapter) Submit(_ context.Context, charge gateway.Charge) (payment.Outcome, error) {
+	if a.gateway.fate != nil {
+		charge = a.gateway.fate(charge)
+	}
 	return a.gateway.exchange("payment "+charge.MerchantTransactionID, func() (payment.Outcome, error) {
 		return a.inner.Submit(context.Background(), charge)
 	})
@@ -63,6 +69,20 @@ func (a *simulatedAdapter) Status(_ context.Context, l gateway.Lookup) (payment.
 	return a.gateway.exchange("question "+l.MerchantTransactionID, func() (payment.Outcome, error) {
 		return a.inner.Status(context.Background(), l)
 	})
+}
+
+func (a *simulatedAdapter) Refund(_ context.Context, r gateway.Refund) (payment.Outcome, error) {
+	return a.gateway.exchange("refund "+r.MerchantTransactionID, func() (payment.Outcome, error) {
+		return a.inner.Refund(context.Background(), r)
+	})
+}
+
+func (a *simulatedAdapter) Announce(_ context.Context, merchantTransactionID string, at time.Time) (gateway.Notification, error) {
+	return a.inner.Announce(context.Background(), merchantTransactionID, at)
+}
+
+func (a *simulatedAdapter) ReceiveNotification(_ context.Context, n gateway.Notification) ([]gateway.Notice, error) {
+	return a.inner.ReceiveNotification(context.Background(), n)
 }
 
 // fault is what goes wrong with one exchange.
@@ -81,7 +101,7 @@ const (
 var errBrokenConnection = errors.New("the connection broke")
 
 func (g *simulatedGateway) fault() fault {
-	if g.calm || !g.w.chance(25) {
+	if !g.w.chance(g.faulty) {
 		return noFault
 	}
 	if g.remote && g.w.chance(30) {
@@ -94,6 +114,9 @@ func (g *simulatedGateway) fault() fault {
 // its time is over or not at all: that much a timeout can promise.
 func (g *simulatedGateway) exchange(name string, arrive func() (payment.Outcome, error)) (payment.Outcome, error) {
 	w, sender := g.w, g.w.current
+	if sender == nil {
+		return arrive() // nobody is made to stop, so that many speak at once
+	}
 	if sender.process.dead {
 		return payment.Outcome{}, errBrokenConnection // the dead send nothing
 	}

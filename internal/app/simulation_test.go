@@ -33,6 +33,13 @@ const (
 // contradicts another. Everything follows from the seed.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
+	playSeeds(t, simulate)
+}
+
+// playSeeds plays a story on both engines: with the seed that is asked for, or
+// with one new seed after another for as long as there is time.
+func playSeeds(t *testing.T, play func(t *testing.T, env *storetest.Env, seed uint64)) {
+	t.Helper()
 	for engine, fresh := range map[string]func(testing.TB) *storetest.Env{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -41,11 +48,11 @@ func TestSimulation(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", simulationSeedVariable, err)
 				}
-				simulate(t, fresh(t), seed)
+				play(t, fresh(t), seed)
 				return
 			}
 			for seed, end := rand.Uint64()>>1, time.Now().Add(simulationTime(t)); time.Now().Before(end) && !t.Failed(); seed++ {
-				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { simulate(t, fresh(t), seed) })
+				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { play(t, fresh(t), seed) })
 			}
 		})
 	}
@@ -74,10 +81,12 @@ type simulation struct {
 	processes  []*process
 	merchants  []*shopper
 	promises   storetest.Promises
+	rules      storetest.BillingRules
 	earlier    *storetest.Books
 	references int
 	crashes    int
 	statuses   map[int]int
+	again      string // the command that plays the same story
 }
 
 const (
@@ -105,10 +114,13 @@ func simulate(t *testing.T, env *storetest.Env, seed uint64) {
 func newSimulation(t *testing.T, env *storetest.Env, seed uint64) *simulation {
 	t.Helper()
 	w := newWorld(t, seed)
-	s := &simulation{t: t, env: env, w: w, earlier: &storetest.Books{}, statuses: map[int]int{}}
+	s := &simulation{
+		t: t, env: env, w: w, earlier: &storetest.Books{}, statuses: map[int]int{}, again: fmt.Sprintf("make sim SEED=%d", seed),
+	}
+	s.rules = storetest.BillingRules{Dunning: payment.DefaultDunning(), CancelledByHand: map[string]bool{}}
 	remote := w.chance(50)
 	s.gateway = &simulatedGateway{
-		w: w, ledger: env.Store.SandboxLedger(), remote: remote,
+		w: w, ledger: env.Store.SandboxLedger(), remote: remote, faulty: 25,
 		// With SQLite the sandbox's memory dies with its only writer.
 		outlives: remote || env.Engine == "postgres",
 	}
@@ -153,10 +165,18 @@ func (s *simulation) start() *process {
 	a.Checkout.Gateways = gateway.NewPool(map[string]gateway.Kind{"sandbox": s.gateway.kind()}, gateway.Options{
 		Logger: logger, Now: worldClock{s.w}.Now,
 	})
+	s.rule(a)
 	p := &process{app: a}
 	startedAt := s.w.now
 	s.work(p, "take over", func(ctx context.Context) error { return a.Checkout.TakeOver(ctx, startedAt) })
 	return p
+}
+
+// rule sets how a process bills. An actor does one thing at a time, so that there
+// is one lane.
+func (s *simulation) rule(a *app.App) {
+	a.Checkout.KeepSubscriptions, a.Checkout.Dunning = s.rules.KeepSubscriptions, s.rules.Dunning
+	a.Billing.Lanes, a.Billing.PerLane = 1, 1
 }
 
 // step is the smallest thing that happens.
@@ -208,13 +228,14 @@ func (s *simulation) stop(i int) {
 // fail tells what went wrong, and how to see it again.
 func (s *simulation) fail(format string, args ...any) {
 	s.t.Helper()
-	s.t.Errorf("%s\nto see it again: make sim SEED=%d\nwhat happened last:\n%s", fmt.Sprintf(format, args...), s.w.seed, s.w.story())
+	s.t.Errorf("%s\nto see it again: %s\nwhat happened last:\n%s", fmt.Sprintf(format, args...), s.again, s.w.story())
 }
 
 // audit reads the books while every actor rests.
 func (s *simulation) audit() {
 	s.t.Helper()
 	books := storetest.ReadBooks(s.t, s.env.URL)
+	books.Rules = s.rules
 	findings := append(books.Audit(s.w.serviceNow()), books.Later(s.earlier)...)
 	findings = append(findings, s.promises.Check(books)...)
 	for _, finding := range findings {
@@ -230,7 +251,7 @@ func (s *simulation) audit() {
 // unknown.
 func (s *simulation) learnAllOutcomes() {
 	s.t.Helper()
-	s.gateway.calm = true
+	s.gateway.faulty = 0
 	for i := range s.processes {
 		s.crash(i) // which also forgets gateways that did not answer
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,9 @@ type world struct {
 	// settling tells that no more time passes until every actor has ended.
 	settling bool
 	stopped  chan struct{}
-	trace    []string
+	// telling guards the trace, which processes that bill at once both write to.
+	telling sync.Mutex
+	trace   []string
 }
 
 // actor is a call under way, or a payment on a wire.
@@ -164,6 +167,8 @@ func (c serviceClock) Now() time.Time {
 const storyLength = 60
 
 func (w *world) note(format string, args ...any) {
+	w.telling.Lock()
+	defer w.telling.Unlock()
 	w.trace = append(w.trace, fmt.Sprintf("%s  "+format, append([]any{w.now.Format("15:04:05.000")}, args...)...))
 	if len(w.trace) > 2*storyLength {
 		w.trace = slices.Clone(w.trace[storyLength:])

@@ -38,6 +38,11 @@ type CreateRequest struct {
 	// IdempotencyKey is "" where none was sent; RequestHash names the bytes.
 	IdempotencyKey string
 	RequestHash    string
+
+	// RestsOn is the merchant's key where it was recalled, nil where it was looked
+	// up for this request. A recalled one goes without IdempotencyKey, whose answer
+	// would come before anybody asked for the key.
+	RestsOn *store.Credential
 }
 
 // Created is a session that a merchant may hand to its customer.
@@ -48,7 +53,8 @@ type Created struct {
 
 // Create makes a session for a lead. Bad holds what is already known to be wrong
 // with the request; everything else that is wrong is added to it, so that the
-// merchant learns of all at once.
+// merchant learns of all at once. It gives store.ErrStale when the key that the
+// request rests on is no longer what it was.
 func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req CreateRequest, bad payment.Fields) (Created, error) {
 	now := c.now()
 	if created, found, err := c.repeated(ctx, setup.Tenant.ID, req, now); found || err != nil {
@@ -60,7 +66,7 @@ func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req Create
 	}
 	lead := req.Lead
 	lead.ID = payment.NewID()
-	err := c.write(ctx, session, lead, req, (*store.Tx).CreateSession)
+	err := c.write(ctx, session, lead, req, req.firstTry())
 	if store.IsLeadBusy(err) {
 		err = c.write(ctx, session, lead, req, (*store.Tx).ReplaceSession)
 	}
@@ -73,10 +79,18 @@ func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req Create
 	return c.created(session.Token), nil
 }
 
-// write makes the session in one of the store's two ways.
-func (c *Checkout) write(ctx context.Context, s payment.Session, lead payment.Lead, req CreateRequest,
-	create func(*store.Tx, payment.Session, payment.Lead),
-) error {
+// createWay is one of the store's ways to make a session.
+type createWay func(*store.Tx, payment.Session, payment.Lead)
+
+// firstTry is the way that serves nearly all creates.
+func (r CreateRequest) firstTry() createWay {
+	if r.RestsOn == nil {
+		return (*store.Tx).CreateSession
+	}
+	return func(tx *store.Tx, s payment.Session, lead payment.Lead) { tx.CreateSessionFor(*r.RestsOn, s, lead) }
+}
+
+func (c *Checkout) write(ctx context.Context, s payment.Session, lead payment.Lead, req CreateRequest, create createWay) error {
 	return c.Store.Write(ctx, s.CreatedAt, func(tx *store.Tx) error {
 		// The key comes first: a twin running at the same time must learn that
 		// it is a repeat, not that its lead is busy with this very purchase.

@@ -9,7 +9,9 @@
 //	due.go      what time brings: expiry, and settlement of pending payments
 //	recover.go  what became of a payment whose outcome is not known
 //	refund.go   a payment is given back: claim – submit – settle once more
-//	chargeback.go   the payer's bank took a payment back
+//	rebill.go   what became of a subscription's rebill (package billing sends it)
+//	chargeback.go   the payer's bank took a payment back; chargeback_report.go: as
+//	                a processor reports it, one or thousands
 //	notification.go what gateways report by themselves
 //
 // The rule behind pay and verify: what is about to be asked of a gateway is
@@ -54,6 +56,9 @@ type Checkout struct {
 	// KeepSubscriptions leaves a subscription as it is when one of its payments
 	// is charged back; otherwise it is cancelled.
 	KeepSubscriptions bool
+	// Dunning is when a refused rebill is tried again, where its campaign says
+	// nothing.
+	Dunning payment.Dunning
 	// GatewayTimeout is how long a gateway may take to answer.
 	GatewayTimeout time.Duration
 	// LookupSchedule says how long to wait before each question about an
@@ -72,8 +77,8 @@ func DefaultLookupSchedule() []time.Duration {
 // PaymentURL is where a payer finds the hosted page of a session.
 func (c *Checkout) PaymentURL(token string) string { return c.PublicURL + "/pay/" + token + "/" }
 
-// account finds a session's gateway, ready to be called.
-func (c *Checkout) account(setup *merchant.Setup, id uuid.UUID) (*gateway.Client, merchant.GatewayAccount, error) {
+// Account finds a gateway of a tenant, ready to be called.
+func (c *Checkout) Account(setup *merchant.Setup, id uuid.UUID) (*gateway.Client, merchant.GatewayAccount, error) {
 	account := setup.Gateways[id]
 	client, err := c.Gateways.Client(account.Adapter, gateway.Account{
 		ID: account.ID, TenantID: setup.Tenant.ID, Name: account.Name, Descriptor: account.Descriptor,
@@ -82,8 +87,8 @@ func (c *Checkout) account(setup *merchant.Setup, id uuid.UUID) (*gateway.Client
 	return client, account, err
 }
 
-// setupOf reads the present set-up of a tenant, for work that no call started.
-func (c *Checkout) setupOf(ctx context.Context, tenantID uuid.UUID) (*merchant.Setup, error) {
+// SetupOf reads the present set-up of a tenant, for work that no call started.
+func (c *Checkout) SetupOf(ctx context.Context, tenantID uuid.UUID) (*merchant.Setup, error) {
 	version, err := c.Store.SetupVersion(ctx, tenantID)
 	if err != nil {
 		return nil, err
@@ -96,8 +101,8 @@ func (c *Checkout) livemode(client *gateway.Client, account merchant.GatewayAcco
 	return c.Environment == merchant.Production && !account.TestMode && client.Kind().Real
 }
 
-// purposeIBAN binds a sealed account number to its tenant.
-func purposeIBAN(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "iban") }
+// PurposeIBAN binds a sealed account number to its tenant.
+func PurposeIBAN(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "iban") }
 
 // now is the service's time.
 func (c *Checkout) now() time.Time { return c.Clock.Now() }

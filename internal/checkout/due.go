@@ -96,8 +96,11 @@ func (c *Checkout) runOutUnverified(ctx context.Context, session payment.Session
 // settlePending asks the gateway about a payment that it took in as pending. An
 // answer that cannot be had is asked for again a day later.
 func (c *Checkout) settlePending(ctx context.Context, due store.Due, now time.Time) error {
-	if due.IsRefund {
+	switch due.Type {
+	case payment.Refund:
 		return c.settlePendingRefund(ctx, due, now)
+	case payment.Rebill:
+		return c.settlePendingRebill(ctx, due, now)
 	}
 	p, err := c.Store.Tenant(due.TenantID).Purchase(ctx, due.ID)
 	if err != nil {
@@ -106,11 +109,11 @@ func (c *Checkout) settlePending(ctx context.Context, due store.Due, now time.Ti
 	if at := p.Transaction.SettleDueAt; at.IsZero() || at.After(now) {
 		return nil // somebody else has asked meanwhile
 	}
-	setup, err := c.setupOf(ctx, due.TenantID)
+	setup, err := c.SetupOf(ctx, due.TenantID)
 	if err != nil {
 		return err
 	}
-	outcome, err := c.statusOf(ctx, setup, p, now)
+	outcome, err := c.statusOf(ctx, setup, p.Transaction, false, now)
 	if err != nil {
 		outcome = payment.Outcome{Verdict: payment.VerdictPending}
 	}

@@ -40,7 +40,7 @@ func (c *Checkout) Notify(ctx context.Context, gatewayID uuid.UUID, n gateway.No
 	if err != nil {
 		return Notified{}, err
 	}
-	setup, err := c.setupOf(ctx, tenantID)
+	setup, err := c.SetupOf(ctx, tenantID)
 	if err != nil {
 		return Notified{}, err
 	}
@@ -61,7 +61,7 @@ func (c *Checkout) receiverOf(setup *merchant.Setup, gatewayID uuid.UUID) (*gate
 	if _, known := setup.Gateways[gatewayID]; !known {
 		return nil, ErrNoGateway
 	}
-	client, _, err := c.account(setup, gatewayID)
+	client, _, err := c.Account(setup, gatewayID)
 	if err == nil && !client.CanReceive() {
 		err = ErrNoGateway
 	}
@@ -105,10 +105,14 @@ func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gate
 		}
 	}
 	if n.Chargeback != nil {
-		report := *n.Chargeback
-		report.GatewayID, report.Source = reported.GatewayID, payment.ChargebackNotified
-		_, err := c.takeChargeback(ctx, setup, report, "", c.apply)
-		return err
+		taken, err := c.takeChargebacks(ctx, setup, ChargebackReport{
+			GatewayID: reported.GatewayID, Source: payment.ChargebackNotified,
+			Chargebacks: []ReportedChargeback{{Chargeback: *n.Chargeback}},
+		})
+		if err != nil {
+			return err
+		}
+		return taken[0].Refused
 	}
 	if isUnknown {
 		return c.bringIn(ctx, setup, n)
@@ -132,6 +136,8 @@ func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known
 	case t.Type == payment.Refund:
 		_, err := c.settleRefund(ctx, setup, t, outcome)
 		return err == nil, err
+	case t.Type == payment.Rebill:
+		return c.takeRebillOutcome(ctx, setup, known, outcome)
 	case t.SessionID != nil:
 		return c.takeSessionOutcome(ctx, setup, known, outcome, n.Chargeback != nil)
 	case n.Chargeback != nil || outcome.Verdict == payment.VerdictPending:
@@ -269,11 +275,11 @@ func (c *Checkout) runNotifications(ctx context.Context, now time.Time) (done in
 
 // notifyOf sends one notification, if the account is still the sandbox's.
 func (c *Checkout) notifyOf(ctx context.Context, entry sandbox.Entry, now time.Time) error {
-	setup, err := c.setupOf(ctx, entry.TenantID)
+	setup, err := c.SetupOf(ctx, entry.TenantID)
 	if err != nil {
 		return err
 	}
-	client, _, err := c.account(setup, entry.AccountID)
+	client, _, err := c.Account(setup, entry.AccountID)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	client, account, err := c.account(setup, found.Session.GatewayID)
+	client, account, err := c.Account(setup, found.Session.GatewayID)
 	if err != nil {
 		return Result{}, err
 	}
@@ -73,7 +73,7 @@ func (c *Checkout) claim(ctx context.Context, found store.Found, in Payment) (pa
 			return payment.Purchase{}, err
 		}
 	}
-	sealed, err := c.Vault.Seal([]byte(in.Instrument.IBAN.Electronic()), purposeIBAN(found.Session.TenantID))
+	sealed, err := c.Vault.Seal([]byte(in.Instrument.IBAN.Electronic()), PurposeIBAN(found.Session.TenantID))
 	if err != nil {
 		return payment.Purchase{}, err
 	}

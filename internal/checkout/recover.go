@@ -40,7 +40,7 @@ func (c *Checkout) TakeOver(ctx context.Context, startedAt time.Time) error {
 	if !c.Store.ServedAlone() {
 		return nil
 	}
-	left, err := c.Store.LookupsDue(ctx, startedAt.Add(c.silence()-time.Microsecond), takeOverBatch)
+	left, err := c.leftOpen(ctx, startedAt, takeOverBatch)
 	if err != nil {
 		return err
 	}
@@ -52,16 +52,33 @@ func (c *Checkout) TakeOver(ctx context.Context, startedAt time.Time) error {
 	return nil
 }
 
+// leftOpen gives payments that were open when a process started: those claimed
+// since then are to be asked about later.
+func (c *Checkout) leftOpen(ctx context.Context, startedAt time.Time, limit int) ([]store.Due, error) {
+	return c.Store.LookupsDue(ctx, startedAt.Add(c.silence()-time.Microsecond), limit)
+}
+
+// LeftOpen tells whether any payment that was open when a process started waits
+// to be asked about. It is false once lookups have run at a time when all of them
+// could be: what is still unknown then follows its schedule.
+func (c *Checkout) LeftOpen(ctx context.Context, startedAt, askedAt time.Time) (bool, error) {
+	if askedAt.After(startedAt.Add(c.silence())) {
+		return false, nil
+	}
+	left, err := c.leftOpen(ctx, startedAt, 1)
+	return len(left) > 0, err
+}
+
 func (c *Checkout) takeOver(ctx context.Context, due store.Due) error {
 	left, err := c.Store.Tenant(due.TenantID).Transaction(ctx, due.ID)
 	if err != nil {
 		return err
 	}
-	setup, err := c.setupOf(ctx, due.TenantID)
+	setup, err := c.SetupOf(ctx, due.TenantID)
 	if err != nil {
 		return err
 	}
-	client, _, err := c.account(setup, left.GatewayID)
+	client, _, err := c.Account(setup, left.GatewayID)
 	if err != nil || client.Kind().Real {
 		return err
 	}
@@ -72,8 +89,11 @@ func (c *Checkout) takeOver(ctx context.Context, due store.Due) error {
 // gateway is asked, so that a crash delays the answer and two processes do not
 // both ask.
 func (c *Checkout) lookUp(ctx context.Context, due store.Due) error {
-	if due.IsRefund {
+	switch due.Type {
+	case payment.Refund:
 		return c.lookUpRefund(ctx, due)
+	case payment.Rebill:
+		return c.lookUpRebill(ctx, due)
 	}
 	p, err := c.Store.Tenant(due.TenantID).Purchase(ctx, due.ID)
 	if err != nil {
@@ -108,29 +128,44 @@ func (c *Checkout) postpone(ctx context.Context, p *payment.Purchase) error {
 // statusOf asks a gateway what became of a payment. One that this process cannot
 // call (its adapter is not known here, say) is as silent as one that is down: it
 // must not hold up what is due at others.
-func (c *Checkout) statusOf(ctx context.Context, setup *merchant.Setup, p payment.Purchase, at time.Time) (payment.Outcome, error) {
-	client, account, err := c.account(setup, p.Transaction.GatewayID)
+func (c *Checkout) statusOf(ctx context.Context, setup *merchant.Setup, t payment.Transaction, abandon bool, at time.Time) (payment.Outcome, error) {
+	client, account, err := c.Account(setup, t.GatewayID)
 	if err != nil {
 		c.Logger.ErrorContext(ctx, "a gateway cannot be asked about its payments", "gateway_id", account.ID, "error", err)
 		return payment.Outcome{}, err
 	}
 	return client.Status(ctx, gateway.Lookup{
-		MerchantTransactionID: p.Transaction.MerchantTransactionID, GatewayReference: p.Transaction.GatewayReference,
-		Abandon: p.Transaction.Attempt.Phase == payment.PhaseExpire, At: at,
+		MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, Abandon: abandon, At: at,
 	})
 }
 
 // ask puts the question and settles by the answer. Without an answer the date
 // that was written stands.
 func (c *Checkout) ask(ctx context.Context, p payment.Purchase) error {
-	setup, err := c.setupOf(ctx, p.Session.TenantID)
+	setup, err := c.SetupOf(ctx, p.Session.TenantID)
 	if err != nil {
 		return err
 	}
-	outcome, err := c.statusOf(ctx, setup, p, c.now())
+	outcome, err := c.statusOf(ctx, setup, p.Transaction, p.Transaction.Attempt.Phase == payment.PhaseExpire, c.now())
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // without an answer the date that was written stands
 	}
 	_, err = c.record(ctx, setup, p, outcome)
 	return err
+}
+
+// answerAbout asks the gateway about a refund or a rebill; nil means that it gave
+// no answer of use. No payer is there to confirm a rebill, so that a gateway which
+// waits for that is told not to. A gateway that cannot be called from here is as
+// silent as one that is down.
+func (c *Checkout) answerAbout(ctx context.Context, t payment.Transaction, now time.Time) (*payment.Outcome, *merchant.Setup, error) {
+	setup, err := c.SetupOf(ctx, t.TenantID)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcome, err := c.statusOf(ctx, setup, t, t.Type == payment.Rebill, now)
+	if err != nil || outcome.Verdict == payment.VerdictVerify {
+		return nil, setup, nil //nolint:nilerr // no answer is one that is asked for again
+	}
+	return &outcome, setup, nil
 }

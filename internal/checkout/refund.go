@@ -26,7 +26,7 @@ var (
 // payment is made. Without an amount it gives back all that is left. A refund
 // that the gateway refuses is a declined transaction and no error.
 func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID, amount *payment.Minor) (payment.Transaction, error) {
-	setup, err := c.setupOf(ctx, tenantID)
+	setup, err := c.SetupOf(ctx, tenantID)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
@@ -56,7 +56,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		if claimed, err = payment.BeginRefund(paid, amount, now); err != nil {
 			return err
 		}
-		if client, _, err = c.account(setup, paid.Transaction.GatewayID); err != nil {
+		if client, _, err = c.Account(setup, paid.Transaction.GatewayID); err != nil {
 			return err
 		}
 		if !client.CanRefund() {
@@ -129,7 +129,7 @@ func (c *Checkout) lookUpRefund(ctx context.Context, due store.Due) error {
 	if err := c.postpone(ctx, &postponed); err != nil {
 		return err
 	}
-	outcome, setup, err := c.refundStatus(ctx, postponed.Transaction, c.now())
+	outcome, setup, err := c.answerAbout(ctx, postponed.Transaction, c.now())
 	if err != nil || outcome == nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (c *Checkout) settlePendingRefund(ctx context.Context, due store.Due, now t
 	if err != nil {
 		return err
 	}
-	outcome, setup, err := c.refundStatus(ctx, refund, now)
+	outcome, setup, err := c.answerAbout(ctx, refund, now)
 	if err != nil {
 		return err
 	}
@@ -152,23 +152,4 @@ func (c *Checkout) settlePendingRefund(ctx context.Context, due store.Due, now t
 	}
 	_, err = c.settleRefund(ctx, setup, refund, *outcome)
 	return err
-}
-
-// refundStatus asks the gateway; nil means that it gave no answer of use.
-func (c *Checkout) refundStatus(ctx context.Context, refund payment.Transaction, now time.Time) (*payment.Outcome, *merchant.Setup, error) {
-	setup, err := c.setupOf(ctx, refund.TenantID)
-	if err != nil {
-		return nil, nil, err
-	}
-	client, _, err := c.account(setup, refund.GatewayID)
-	if err != nil {
-		return nil, nil, err
-	}
-	outcome, err := client.Status(ctx, gateway.Lookup{
-		MerchantTransactionID: refund.MerchantTransactionID, GatewayReference: refund.GatewayReference, At: now,
-	})
-	if err != nil || outcome.Verdict == payment.VerdictVerify {
-		return nil, setup, nil
-	}
-	return &outcome, setup, nil
 }

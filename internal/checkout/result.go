@@ -23,7 +23,7 @@ type Result struct {
 
 // result dresses a settlement for the caller.
 func (c *Checkout) result(setup *merchant.Setup, s payment.Settlement, now time.Time) (Result, error) {
-	client, account, err := c.account(setup, s.Session.GatewayID)
+	client, account, err := c.Account(setup, s.Session.GatewayID)
 	if err != nil {
 		return Result{}, err
 	}

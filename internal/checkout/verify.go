@@ -57,7 +57,7 @@ func (c *Checkout) reopen(ctx context.Context, p payment.Purchase) error {
 }
 
 func (c *Checkout) askVerified(ctx context.Context, setup *merchant.Setup, p payment.Purchase, reference string) (Result, error) {
-	client, _, err := c.account(setup, p.Session.GatewayID)
+	client, _, err := c.Account(setup, p.Session.GatewayID)
 	if err != nil {
 		return Result{}, err
 	}

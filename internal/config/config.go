@@ -11,6 +11,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 	"sepad/internal/vault"
 	"sepad/internal/web"
 	"sepad/internal/webhook"
@@ -35,6 +36,8 @@ type Config struct {
 	LookupSchedule     []time.Duration
 	// WebhookSchedule holds the waits between attempts at a delivery.
 	WebhookSchedule []time.Duration
+	// Dunning is when a refused rebill is tried again.
+	Dunning payment.Dunning
 	// KeepSubscriptions lets a subscription go on after a chargeback.
 	KeepSubscriptions bool
 	// WebhookAllowPrivate lets events be sent to private networks.
@@ -47,9 +50,11 @@ type Config struct {
 
 // Access is what a short command needs of the settings.
 type Access struct {
-	Environment merchant.Environment
-	DatabaseURL string
-	Vault       *vault.Vault
+	Environment       merchant.Environment
+	DatabaseURL       string
+	Vault             *vault.Vault
+	Dunning           payment.Dunning
+	KeepSubscriptions bool
 }
 
 const (
@@ -76,6 +81,12 @@ func (s Database) Access() (Access, error) {
 	if strings.TrimSpace(s.EncryptionKeys) == "" {
 		return Access{}, errors.New("SEPAD_ENCRYPTION_KEYS is not set: give at least one key as name:base64 of 32 bytes, such as main:$(openssl rand -base64 32)")
 	}
+	if a.Dunning, err = parseDays("SEPAD_DUNNING_DAYS", s.DunningDays, payment.DefaultDunning()); err != nil {
+		return Access{}, err
+	}
+	if a.KeepSubscriptions, err = parseBool("SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION", s.KeepSubscriptions); err != nil {
+		return Access{}, err
+	}
 	a.Vault, err = vault.New(s.EncryptionKeys)
 	return a, err
 }
@@ -89,7 +100,7 @@ func (s Settings) Config() (Config, error) {
 	}
 	c := Config{
 		Environment: access.Environment, DatabaseURL: access.DatabaseURL, Vault: access.Vault,
-		AdminToken: s.AdminToken,
+		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions, AdminToken: s.AdminToken,
 	}
 	for _, read := range []func(*Config) error{s.readAddresses, s.readTimes, s.readWebhooks, s.readLimits, s.readOutputs} {
 		if err := read(&c); err != nil {
@@ -136,9 +147,6 @@ func (s Settings) readTimes(c *Config) (err error) {
 func (s Settings) readWebhooks(c *Config) (err error) {
 	c.WebhookSchedule, err = parseDurations("SEPAD_WEBHOOK_SCHEDULE", s.WebhookSchedule, webhook.DefaultSchedule(), maxWebhookWait)
 	if err != nil {
-		return err
-	}
-	if c.KeepSubscriptions, err = parseBool("SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION", s.KeepSubscriptions); err != nil {
 		return err
 	}
 	c.WebhookAllowPrivate, err = parseBool("SEPAD_WEBHOOK_ALLOW_PRIVATE", s.WebhookAllowPrivate)

@@ -13,6 +13,7 @@ import (
 
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 	"sepad/internal/vault"
 	"sepad/internal/webhook"
 )
@@ -36,7 +37,7 @@ func TestConfigDefaults(t *testing.T) {
 		Environment: merchant.Sandbox, Listen: "127.0.0.1:8080", DatabaseURL: "sqlite:sepad.db",
 		SessionTTL: 24 * time.Hour, GatewayTimeout: 30 * time.Second, Rates: limit.DefaultRates(),
 		LookupSchedule:  []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour},
-		WebhookSchedule: webhook.DefaultSchedule(),
+		WebhookSchedule: webhook.DefaultSchedule(), Dunning: payment.Dunning{3, 5, 7},
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got %+v", c)
@@ -56,6 +57,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 	s.AdminToken, s.SessionTTL, s.GatewayTimeout = "a-token-that-is-long", "90m", "10s"
 	s.LookupSchedule, s.BankDirectory, s.LogFormat, s.OTLPEndpoint = "1s, 2m", banks, "json", "http://otel:4318"
 	s.WebhookSchedule, s.WebhookAllowPrivate = "2s,1h", "true"
+	s.DunningDays, s.KeepSubscriptions = "2, 4d", "true"
 	s.Rates.BrowserPay, s.Rates.APIKeyCreate = "100", "0"
 	c, err := s.Config()
 	if err != nil {
@@ -70,6 +72,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 		LookupSchedule: []time.Duration{time.Second, 2 * time.Minute}, Rates: rates, BankDirectory: banks,
 		LogFormat: "json", OTLPEndpoint: "http://otel:4318", Vault: c.Vault,
 		WebhookSchedule: []time.Duration{2 * time.Second, time.Hour}, WebhookAllowPrivate: true,
+		Dunning: payment.Dunning{2, 4}, KeepSubscriptions: true,
 	}
 	if !reflect.DeepEqual(c, want) || len(c.TrustedProxies) != 2 {
 		t.Errorf("got %+v", c)
@@ -193,17 +196,6 @@ func TestRatesReachTheirScopes(t *testing.T) {
 		if !reflect.DeepEqual(c.Rates, want) {
 			t.Errorf("%s: got %v", flag, c.Rates)
 		}
-	}
-}
-
-func TestLaterSettingsAreNamed(t *testing.T) {
-	t.Parallel()
-	if names := (LaterSettings{}).WithoutEffect(); len(names) != 0 {
-		t.Errorf("got %v", names)
-	}
-	all := LaterSettings{DunningDays: "x"}
-	if names := all.WithoutEffect(); len(names) != reflect.TypeFor[LaterSettings]().NumField() {
-		t.Errorf("got %v", names)
 	}
 }
 

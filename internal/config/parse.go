@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 )
 
 // wrong is the sentence of a setting that cannot be used.
@@ -124,6 +125,22 @@ func parseDurations(setting, text string, fallback []time.Duration, most time.Du
 		all = append(all, length)
 	}
 	return all, nil
+}
+
+// parseDays reads a list of days such as 3,5,7.
+func parseDays(setting, text string, fallback payment.Dunning) (payment.Dunning, error) {
+	if text == "" {
+		return fallback, nil
+	}
+	var days payment.Dunning
+	for entry := range strings.SplitSeq(text, ",") {
+		number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(entry), "d"))
+		if err != nil || number < 1 || number > payment.MaxDunningDays {
+			return nil, wrong(setting, "%q is not a list of days from 1 to %d, such as 3,5,7", text, payment.MaxDunningDays)
+		}
+		days = append(days, number)
+	}
+	return days, nil
 }
 
 // parseBool is strict: a word that is not understood must not open anything.

@@ -1,11 +1,14 @@
 package config
 
-// Database says where the data is and how to read it. Every command that needs
-// data takes these settings.
+// Database says where the data is, how to read it, and the rules that whoever
+// works on it goes by. Every command that needs data takes these settings.
 type Database struct {
 	Environment    string `name:"environment" env:"SEPAD_ENVIRONMENT" placeholder:"sandbox" help:"What the deployment is for: sandbox or production."`
 	DatabaseURL    string `name:"database-url" env:"SEPAD_DATABASE_URL" placeholder:"URL" help:"The database: sqlite:PATH or postgres://…"`
 	EncryptionKeys string `name:"encryption-keys" env:"SEPAD_ENCRYPTION_KEYS" placeholder:"NAME:KEY,…" help:"Keys for data at rest, each name:base64 of 32 bytes, separated by commas. The first encrypts, all decrypt."`
+
+	DunningDays       string `name:"dunning-days" env:"SEPAD_DUNNING_DAYS" placeholder:"3,5,7" help:"Days from a refused try of a rebill to the next, unless its campaign says otherwise; after the last one the subscription is cancelled."`
+	KeepSubscriptions string `name:"chargeback-keeps-subscription" env:"SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION" placeholder:"true|false" help:"Whether a subscription goes on after one of its payments was charged back; without it, it is cancelled."`
 }
 
 // Settings are all that a server can be told.
@@ -23,13 +26,11 @@ type Settings struct {
 	LookupSchedule      string `name:"lookup-schedule" env:"SEPAD_LOOKUP_SCHEDULE" placeholder:"5s,15s,1m,…" help:"Waits before each question about a payment whose outcome is unknown; the last one repeats."`
 	WebhookSchedule     string `name:"webhook-schedule" env:"SEPAD_WEBHOOK_SCHEDULE" placeholder:"5s,30s,2m,…" help:"Waits between the attempts to deliver an event; after the last one the delivery has failed."`
 	WebhookAllowPrivate string `name:"webhook-allow-private" env:"SEPAD_WEBHOOK_ALLOW_PRIVATE" placeholder:"true|false" help:"Whether events may be sent to private and loopback addresses; sepad dev allows it."`
-	KeepSubscriptions   string `name:"chargeback-keeps-subscription" env:"SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION" placeholder:"true|false" help:"Whether a subscription goes on after one of its payments was charged back; without it, it is cancelled."`
 	BankDirectory       string `name:"bank-directory" env:"SEPAD_BANK_DIRECTORY" placeholder:"FILE" help:"Bank directory to use in place of the built-in one (see sepad banks)."`
 	LogFormat           string `name:"log-format" env:"SEPAD_LOG_FORMAT" placeholder:"text|json" help:"Form of the log; text on a terminal and json elsewhere when not set."`
 	OTLPEndpoint        string `name:"otlp-endpoint" env:"SEPAD_OTLP_ENDPOINT" placeholder:"URL" help:"OpenTelemetry collector for traces, such as http://localhost:4318."`
 
-	Rates RateSettings  `embed:"" prefix:"rate-" envprefix:"SEPAD_RATE_" group:"Rate limits (requests per second and caller, 0 is unlimited)"`
-	Later LaterSettings `embed:"" group:"Accepted, without effect in this version"`
+	Rates RateSettings `embed:"" prefix:"rate-" envprefix:"SEPAD_RATE_" group:"Rate limits (requests per second and caller, 0 is unlimited)"`
 }
 
 // RateSettings are the rates of the limiter's scopes; a test holds them to its
@@ -47,21 +48,4 @@ type RateSettings struct {
 	IBANValidate         string `name:"iban-validate" env:"IBAN_VALIDATE" placeholder:"50" help:"Validating IBANs."`
 	Page                 string `name:"page" env:"PAGE" placeholder:"20" help:"Loading the payment page, per IP address."`
 	AuthFailure          string `name:"auth-failure" env:"AUTH_FAILURE" placeholder:"20" help:"Failed authentications, per IP address."`
-}
-
-// LaterSettings are names that a deployment may set already.
-type LaterSettings struct {
-	DunningDays string `name:"dunning-days" env:"SEPAD_DUNNING_DAYS" placeholder:"3,5,7" help:"Days between tries of a rebill; comes with subscriptions."`
-}
-
-// WithoutEffect names the settings that were given and change nothing yet.
-func (s LaterSettings) WithoutEffect() (names []string) {
-	for _, setting := range []struct{ name, text string }{
-		{"SEPAD_DUNNING_DAYS", s.DunningDays},
-	} {
-		if setting.text != "" {
-			names = append(names, setting.name)
-		}
-	}
-	return names
 }

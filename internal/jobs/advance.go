@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"sepad/internal/checkout"
+	"sepad/internal/billing"
 	"sepad/internal/clock"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -16,20 +16,21 @@ const maxAdvance = 100 * 365 * 24 * time.Hour
 
 // Advance moves the sandbox's clock forward and does on the way what falls due,
 // each thing at its own time, in order, as if the time had passed.
-func Advance(ctx context.Context, st *store.Store, c *checkout.Checkout, movable *clock.Movable, by time.Duration) (time.Time, error) {
+func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by time.Duration) (time.Time, error) {
+	st := b.Checkout.Store
 	if by < 0 || by > maxAdvance {
 		return time.Time{}, payment.Fields{"advance": "The clock moves forward only, by at most 100 years at a time."}.Err()
 	}
 	target := movable.Now().Add(by)
 	for {
-		next, any, err := st.NextDue(ctx)
+		next, found, err := st.NextDue(ctx)
 		if err != nil {
 			return time.Time{}, err
 		}
-		if !any || next.After(target) {
+		if !found || next.After(target) {
 			break
 		}
-		if err := step(ctx, st, c, movable, next); err != nil {
+		if err := step(ctx, b, movable, next); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -41,27 +42,42 @@ func Advance(ctx context.Context, st *store.Store, c *checkout.Checkout, movable
 
 // step goes to the next due instant, or stays where that has passed, and does
 // what is due there.
-func step(ctx context.Context, st *store.Store, c *checkout.Checkout, movable *clock.Movable, next time.Time) error {
+func step(ctx context.Context, b *billing.Billing, movable *clock.Movable, next time.Time) error {
+	st := b.Checkout.Store
 	if err := moveTo(ctx, st, movable, next); err != nil {
 		return err
 	}
-	done, err := c.RunDue(ctx, movable.Now())
+	done, err := runDue(ctx, b, movable.Now())
 	if err != nil || done > 0 {
 		return err
 	}
 	// A server beside us may have been faster. What is still there was not done.
-	left, any, err := st.NextDue(ctx)
-	if err == nil && any && !left.After(next) {
+	left, found, err := st.NextDue(ctx)
+	if err == nil && found && !left.After(next) {
 		err = errors.New("due work could not be done, so the clock stays before it")
 	}
 	return err
 }
 
+// runDue does everything that is due at an instant: first what payments made
+// before have come to, then the new ones that rest on it.
+func runDue(ctx context.Context, b *billing.Billing, now time.Time) (int, error) {
+	done, err := b.Checkout.RunDue(ctx, now)
+	if err != nil {
+		return done, err
+	}
+	billed, err := b.RunDue(ctx, now)
+	if err == nil && billed > 0 {
+		err = b.Checkout.AskAboutRebills(ctx)
+	}
+	return done + billed, err
+}
+
 // moveTo sets the offset so that the clock shows an instant, unless it is past it.
 func moveTo(ctx context.Context, st *store.Store, movable *clock.Movable, to time.Time) error {
-	real := clock.Real{}.Now()
+	realNow := clock.Real{}.Now()
 	err := st.Write(ctx, to, func(tx *store.Tx) error {
-		tx.SetClockOffset(to.Sub(real))
+		tx.SetClockOffset(to.Sub(realNow))
 		return nil
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/store"
@@ -24,22 +25,27 @@ const (
 	jobPatience = 5 * time.Minute
 	// workers bounds the jobs that one process runs at a time.
 	workers = 4
+	// catchUpEvery is how often a start comes back for what a crash left open.
+	catchUpEvery = time.Second
 )
 
 // Runner runs background work for one process.
 type Runner struct {
 	queue    store.Queue
 	checkout *checkout.Checkout
+	billing  *billing.Billing
 	webhooks *webhook.Deliverer
 	logger   *slog.Logger
 	clock    clock.Clock
 }
 
 // New prepares the workers; Start starts them.
-func New(st *store.Store, c *checkout.Checkout, webhooks *webhook.Deliverer, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
-	set := river.NewWorkers()
+func New(b *billing.Billing, webhooks *webhook.Deliverer, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
+	c, st, set := b.Checkout, b.Checkout.Store, river.NewWorkers()
 	river.AddWorker(set, &lookupWorker{checkout: c})
 	river.AddWorker(set, &dueWorker{checkout: c, clock: serviceClock})
+	river.AddWorker(set, &billWorker{billing: b, clock: serviceClock})
+	river.AddWorker(set, &analyzeWorker{store: st, clock: serviceClock})
 	river.AddWorker(set, &tidyWorker{store: st, clock: serviceClock, real: webhooks.Clock})
 	river.AddWorker(set, &webhookSweepWorker{store: st, real: webhooks.Clock})
 	river.AddWorker(set, &drainWorker{webhooks: webhooks})
@@ -52,14 +58,16 @@ func New(st *store.Store, c *checkout.Checkout, webhooks *webhook.Deliverer, ser
 		PeriodicJobs: []*river.PeriodicJob{
 			periodic(sweepEvery, checkout.LookupJob{}),
 			periodic(sweepEvery, DueJob{}),
+			periodic(sweepEvery, BillJob{}),
 			periodic(sweepEvery, WebhookSweepJob{}),
+			periodic(sweepEvery, AnalyzeJob{}),
 			periodic(tidyEvery, TidyJob{}),
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{queue: queue, checkout: c, webhooks: webhooks, logger: logger, clock: serviceClock}, nil
+	return &Runner{queue: queue, checkout: c, billing: b, webhooks: webhooks, logger: logger, clock: serviceClock}, nil
 }
 
 // periodic repeats a sweep. One that fails is not tried again: the next comes
@@ -70,25 +78,59 @@ func periodic(every time.Duration, job river.JobArgs) *river.PeriodicJob {
 	}, nil)
 }
 
-// Start sweeps what a crash has left and starts the workers.
+// Start starts the workers and sweeps what a crash has left. The queue's own
+// sweeps would find it too, but not before the lease of a leader that died has run
+// out; so each process does it for itself, and what two of them want to do is
+// claimed by one.
 func (r *Runner) Start(ctx context.Context) error {
 	startedAt := r.checkout.Real.Now()
 	if err := r.queue.Start(ctx); err != nil {
 		return err
 	}
-	go r.sweep(ctx, startedAt)
+	go r.resumeDeliveries(ctx)
+	go r.catchUp(ctx, startedAt)
 	return nil
 }
 
-func (r *Runner) sweep(ctx context.Context, startedAt time.Time) {
+func (r *Runner) catchUp(ctx context.Context, startedAt time.Time) {
 	if err := r.checkout.TakeOver(ctx, startedAt); err != nil && ctx.Err() == nil {
 		r.logger.ErrorContext(ctx, "taking over unknown outcomes failed", "error", err)
 	}
+	r.lookUp(ctx)
+	if _, err := runDue(ctx, r.billing, r.clock.Now()); err != nil && ctx.Err() == nil {
+		r.logger.ErrorContext(ctx, "due work failed", "error", err)
+	}
+	r.lookUpWhatIsLeft(ctx, startedAt)
+}
+
+func (r *Runner) lookUp(ctx context.Context) {
 	if _, err := r.checkout.RunLookups(ctx); err != nil && ctx.Err() == nil {
 		r.logger.ErrorContext(ctx, "looking up unknown outcomes failed", "error", err)
 	}
-	if _, err := r.checkout.RunDue(ctx, r.clock.Now()); err != nil && ctx.Err() == nil {
-		r.logger.ErrorContext(ctx, "due work failed", "error", err)
+}
+
+// lookUpWhatIsLeft stays for the payments whose sender may have died so lately
+// that nobody may ask about them yet. All of them can be asked about once a
+// silence has passed since the start.
+func (r *Runner) lookUpWhatIsLeft(ctx context.Context, startedAt time.Time) {
+	tick := time.NewTicker(catchUpEvery)
+	defer tick.Stop()
+	askedAt := startedAt
+	for {
+		open, err := r.checkout.LeftOpen(ctx, startedAt, askedAt)
+		if err != nil && ctx.Err() == nil {
+			r.logger.ErrorContext(ctx, "looking for payments left open failed", "error", err)
+		}
+		if err == nil && !open {
+			return
+		}
+		select {
+		case <-tick.C:
+			askedAt = r.checkout.Real.Now()
+			r.lookUp(ctx)
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

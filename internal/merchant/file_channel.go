@@ -3,6 +3,7 @@ package merchant
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"sepad/internal/payment"
 )
@@ -51,17 +52,17 @@ func (o object) signingSecret() Secret {
 	if !ok {
 		return ""
 	}
-	if problem := SigningSecretProblem(text, o.r.environment); problem != "" {
+	if problem := signingSecretProblem(text, o.r.environment); problem != "" {
 		o.wrong("signing_secret", "%s", problem)
 	}
 	return Secret(text)
 }
 
-// SigningSecretProblem says why a text cannot sign events, "" when it can.
-func SigningSecretProblem(text string, environment Environment) string {
+// signingSecretProblem says why a text cannot sign events, "" when it can.
+func signingSecretProblem(text string, environment Environment) string {
 	switch {
-	case text == "" || len(text) > maxName:
-		return fmt.Sprintf("A signing secret has 1 to %d bytes.", maxName)
+	case strings.TrimSpace(text) == "" || len(text) > maxName:
+		return fmt.Sprintf("A signing secret has 1 to %d bytes, not all of them blank.", maxName)
 	case environment == Production && len(text) < minSecretLetters:
 		return fmt.Sprintf("In production a signing secret has at least %d characters.", minSecretLetters)
 	default:

@@ -1,8 +1,10 @@
 package merchant
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,6 +83,7 @@ func (o object) campaign(tenant int) Campaign {
 		MaxPaymentAttempts: o.integer("max_payment_attempts", 1, payment.MaxPaymentAttempts, payment.DefaultPaymentAttempts),
 		AcceptanceMode:     oneOf(o, "mandate_acceptance_mode", modes, payment.AcceptCheckbox),
 		SessionTTL:         o.duration("session_ttl", minSessionTTL, maxSessionTTL),
+		Dunning:            o.dunning(),
 		OfferOverrides:     o.tree("offer_overrides"),
 		Active:             o.boolean("active", true),
 	}
@@ -91,4 +94,21 @@ func (o object) campaign(tenant int) Campaign {
 		c.GatewayID = *id
 	}
 	return c
+}
+
+// dunning reads when a refused rebill is tried again; an empty list means never.
+func (o object) dunning() payment.Dunning {
+	if !o.has("dunning_days") {
+		return nil
+	}
+	days := payment.Dunning{}
+	for i, node := range o.list("dunning_days") {
+		number, err := strconv.Atoi(node.Value)
+		if err != nil || number < 1 || number > payment.MaxDunningDays {
+			o.r.wrong(node.Line, fmt.Sprintf("%s[%d]", o.at("dunning_days"), i), "Give a whole number of days from 1 to %d.", payment.MaxDunningDays)
+			continue
+		}
+		days = append(days, number)
+	}
+	return days
 }

@@ -20,7 +20,7 @@ func (r *reader) tenant(o object, number int) FileTenant {
 		"trial_price", "product_name", "product_description", "active")
 	t.Campaigns = read(o, "campaigns", number, object.campaign,
 		"id", "name", "offer_id", "gateway_id", "hosted_page_id", "webhook_profile_id", "max_payment_attempts",
-		"mandate_acceptance_mode", "session_ttl", "offer_overrides", "active")
+		"mandate_acceptance_mode", "session_ttl", "dunning_days", "offer_overrides", "active")
 	r.checkDefaults(t.WebhookProfiles)
 	return t
 }

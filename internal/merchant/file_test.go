@@ -89,7 +89,7 @@ func TestParseFull(t *testing.T) {
 		"campaign": {big.Campaigns[0].Record, Campaign{
 			ID: anID("f1"), Name: "Spring", OfferID: anID("e1"), GatewayID: anID("b1"), HostedPageID: ptr(anID("d1")),
 			WebhookProfileID: ptr(anID("c1")), MaxPaymentAttempts: 10, AcceptanceMode: payment.AcceptImplicit, SessionTTL: 90 * time.Minute,
-			OfferOverrides: map[string]any{"price_label": "only 29.99"}, Active: true,
+			Dunning: payment.Dunning{5, 10}, OfferOverrides: map[string]any{"price_label": "only 29.99"}, Active: true,
 		}},
 		"references": {len(big.Unresolved), 0},
 	} {
@@ -147,12 +147,12 @@ func TestUnresolvedReferences(t *testing.T) {
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
-	want := []Reference{{Line: 74, Path: "tenants[1].campaigns[0].offer_id", Kind: KindOffer, ID: uuid.MustParse("018f0000-0000-7000-8000-00000000ffff")}}
+	want := []Reference{{Line: 75, Path: "tenants[1].campaigns[0].offer_id", Kind: KindOffer, ID: uuid.MustParse("018f0000-0000-7000-8000-00000000ffff")}}
 	got := file.Tenants[1].Unresolved
 	if !slices.Equal(got, want) {
 		t.Fatalf("got %+v", got)
 	}
-	if text := got[0].Missing().At(file.Name); text != "shop.yaml:74: tenants[1].campaigns[0].offer_id: The tenant has no offer with this id." {
+	if text := got[0].Missing().At(file.Name); text != "shop.yaml:75: tenants[1].campaigns[0].offer_id: The tenant has no offer with this id." {
 		t.Errorf("got %s", text)
 	}
 }
@@ -268,4 +268,23 @@ func FuzzParseFile(f *testing.F) {
 			t.Fatalf("out of order:\n%s", wrong)
 		}
 	})
+}
+
+func TestDunningDaysOfACampaign(t *testing.T) {
+	t.Parallel()
+	full := testFile(t, "full.yaml")
+	for days, want := range map[string]payment.Dunning{"[]": {}, "[1]": {1}, "null": nil} {
+		file, wrong := parse(t, strings.Replace(full, "dunning_days: [5, 10]", "dunning_days: "+days, 1), Sandbox)
+		if wrong != nil {
+			t.Fatal(wrong)
+		}
+		if got := file.Tenants[0].Campaigns[0].Record.Dunning; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is read as %#v", days, got)
+		}
+	}
+	for _, days := range []string{"[0]", "[91]", "[x]", "[1.5]", "7"} {
+		if _, wrong := parse(t, strings.Replace(full, "dunning_days: [5, 10]", "dunning_days: "+days, 1), Sandbox); wrong == nil {
+			t.Errorf("%s is taken", days)
+		}
+	}
 }

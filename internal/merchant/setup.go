@@ -86,6 +86,8 @@ type Campaign struct {
 	AcceptanceMode     payment.AcceptanceMode
 	// SessionTTL is how long a session lives; 0 takes the deployment's.
 	SessionTTL time.Duration
+	// Dunning is when a refused rebill is tried again; nil takes the deployment's.
+	Dunning payment.Dunning
 	// OfferOverrides change what the page shows, never what is collected.
 	OfferOverrides map[string]any
 	Active         bool

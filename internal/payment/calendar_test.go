@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"iter"
 	"testing"
 	"time"
 
@@ -61,27 +62,43 @@ func daysIn(year, month int) int {
 	}
 }
 
+// How long a period is, in days or in months.
+var (
+	daysOf   = map[BillingFrequency]int{Weekly: 7, Biweekly: 14}
+	monthsOf = map[BillingFrequency]int{Monthly: 1, Quarterly: 3, Semiannually: 6, Yearly: 12}
+)
+
 // counted gives the day one period later, by counting days or months.
 func counted(frequency BillingFrequency, anchorDay int, at [3]int) [3]int {
-	y, m, d := at[0], at[1], at[2]
-	if step := map[BillingFrequency]int{Monthly: 1, Quarterly: 3, Semiannually: 6, Yearly: 12}[frequency]; step > 0 {
+	y, m := at[0], at[1]
+	if step := monthsOf[frequency]; step > 0 {
 		y, m = y+(m-1+step)/12, (m-1+step)%12+1
 		return [3]int{y, m, min(anchorDay, daysIn(y, m))}
 	}
-	for range map[BillingFrequency]int{Weekly: 7, Biweekly: 14}[frequency] {
-		if d++; d > daysIn(y, m) {
-			d, m = 1, m+1
-		}
-		if m > 12 {
-			m, y = 1, y+1
-		}
+	for range daysOf[frequency] {
+		at = nextDay(at)
+	}
+	return at
+}
+
+func nextDay(at [3]int) [3]int {
+	y, m, d := at[0], at[1], at[2]+1
+	if d > daysIn(y, m) {
+		d, m = 1, m+1
+	}
+	if m > 12 {
+		m, y = 1, y+1
 	}
 	return [3]int{y, m, d}
 }
 
+func dateOn(at [3]int) Date {
+	return DateOf(time.Date(at[0], time.Month(at[1]), at[2], 0, 0, 0, 0, time.UTC))
+}
+
 // checkThirtyYears compares every period of thirty years with the count.
 func checkThirtyYears(t interface{ Fatalf(string, ...any) }, frequency BillingFrequency, first [3]int) {
-	anchor := DateOf(time.Date(first[0], time.Month(first[1]), first[2], 0, 0, 0, 0, time.UTC))
+	anchor := dateOn(first)
 	for n, want := 0, first; want[0] < first[0]+30; n++ {
 		y, m, d := frequency.PeriodStart(anchor, n).Start().Date()
 		if got := [3]int{y, int(m), d}; got != want {
@@ -91,15 +108,22 @@ func checkThirtyYears(t interface{ Fatalf(string, ...any) }, frequency BillingFr
 	}
 }
 
+// everyDay gives the days of some years.
+func everyDay(year, years int) iter.Seq[[3]int] {
+	return func(yield func([3]int) bool) {
+		for at := [3]int{year, 1, 1}; at[0] < year+years && yield(at); {
+			at = nextDay(at)
+		}
+	}
+}
+
 func TestPeriodStartOverThirtyYears(t *testing.T) {
 	t.Parallel()
 	for _, frequency := range BillingFrequencies {
-		t.Run("from every day of a leap year, "+string(frequency), func(t *testing.T) {
+		t.Run("from every day between two leap days, "+string(frequency), func(t *testing.T) {
 			t.Parallel()
-			for month := 1; month <= 12; month++ {
-				for d := 1; d <= daysIn(2028, month); d++ {
-					checkThirtyYears(t, frequency, [3]int{2028, month, d})
-				}
+			for first := range everyDay(2024, 4) {
+				checkThirtyYears(t, frequency, first)
 			}
 		})
 	}
@@ -170,5 +194,31 @@ func TestTrialEnd(t *testing.T) {
 		if got := terms.TrialEnd(start).String(); got != want {
 			t.Errorf("%d %s from %s end on %q, want %q", terms.TrialPeriod, terms.TrialUnit, start, got, want)
 		}
+	}
+}
+
+// trialSteps say how a trial of each unit grows by one, in the words of the count
+// that checks the periods.
+var trialSteps = map[TrialUnit]func(anchorDay int, at [3]int) [3]int{
+	TrialDay:   func(_ int, at [3]int) [3]int { return nextDay(at) },
+	TrialWeek:  func(anchorDay int, at [3]int) [3]int { return counted(Weekly, anchorDay, at) },
+	TrialMonth: func(anchorDay int, at [3]int) [3]int { return counted(Monthly, anchorDay, at) },
+}
+
+func TestTrialEndOverThirtyYears(t *testing.T) {
+	t.Parallel()
+	for _, unit := range TrialUnits {
+		t.Run("from every day between two leap days, "+string(unit), func(t *testing.T) {
+			t.Parallel()
+			for first := range everyDay(2024, 4) {
+				// A year of days, seven of weeks, thirty of months.
+				for n, want := 1, trialSteps[unit](first[2], first); n <= 366; n++ {
+					if got := (Terms{TrialUnit: unit, TrialPeriod: n}).TrialEnd(dateOn(first)); got != dateOn(want) {
+						t.Fatalf("%d %s from %s end on %s, want %s", n, unit, dateOn(first), got, dateOn(want))
+					}
+					want = trialSteps[unit](first[2], want)
+				}
+			}
+		})
 	}
 }

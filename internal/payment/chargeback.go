@@ -64,4 +64,4 @@ type Chargeback struct {
 }
 
 // String keeps a person out of logs.
-func (c Chargeback) String() string { return "chargeback " + c.ID.String() }
+func (r Chargeback) String() string { return "chargeback " + r.ID.String() }

@@ -106,8 +106,11 @@ func (c *Change) takeBack(keepSubscription bool, now time.Time) error {
 	if counted {
 		c.earn(-c.Chargeback.AmountMinor)
 	}
-	if keepSubscription {
+	if !keepSubscription {
+		return c.endSubscription(ChargedBack, now)
+	}
+	if c.Subscription == nil {
 		return nil
 	}
-	return c.endSubscription(ChargedBack, now)
+	return c.Subscription.collected(c.Transaction, now)
 }

@@ -30,8 +30,8 @@ type Change struct {
 	Events     []Event
 }
 
-// SettlePending applies what a processor reports of a transaction that was
-// pending: collected after all, or refused.
+// SettlePending applies what a processor reports of a payment that was pending:
+// collected after all, or refused. Rebills are settled by SettleRebill.
 func SettlePending(c Collection, o Outcome, now time.Time) (Change, error) {
 	if c.Transaction.Status != TransactionPending || c.Transaction.Attempt.Phase != PhaseNone {
 		return Change{}, fmt.Errorf("payment: transaction %s is not waiting to be settled", c.Transaction.ID)
@@ -55,6 +55,7 @@ func SettlePending(c Collection, o Outcome, now time.Time) (Change, error) {
 	}
 	if trigger == Approved {
 		change.earn(c.Transaction.AmountMinor)
+		change.release()
 		return change, nil
 	}
 	return change, change.endSubscription(RefusedForGood, now)
@@ -107,16 +108,18 @@ func (c *Change) earn(amount Minor) {
 	}
 }
 
+// release lets billing go on that waited for this payment.
+func (c *Change) release() {
+	if c.Subscription != nil {
+		c.Subscription.release(c.Transaction.ID)
+	}
+}
+
 // endSubscription cancels a subscription that is not cancelled yet.
 func (c *Change) endSubscription(trigger Trigger, now time.Time) error {
-	sub := c.Subscription
-	if sub == nil || sub.Status == SubscriptionCancelled || c.Transaction.Type == Rebill && trigger == RefusedForGood {
-		return nil
+	c.release()
+	if sub := c.Subscription; sub != nil && sub.Status != SubscriptionCancelled {
+		return sub.end(trigger, now)
 	}
-	status, err := follow(SubscriptionRules, sub.Status, trigger)
-	if err != nil {
-		return err
-	}
-	sub.Status, sub.CancelledAt, sub.NextBillingDate = status, now, Date{}
 	return nil
 }

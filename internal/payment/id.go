@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
-	"math/big"
 	"time"
 
 	"github.com/google/uuid"
@@ -64,13 +63,21 @@ func NewMandateReference() string { return "MND-" + randomCode(12) }
 
 const codeAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// randomCode is n upper-case letters and digits, each equally likely.
+// randomCode is n upper-case letters and digits, each equally likely: bytes that
+// would favour the first letters of the alphabet are passed over.
 func randomCode(n int) string {
-	code := make([]byte, n)
-	limit := big.NewInt(int64(len(codeAlphabet)))
-	for i := range code {
-		pick, _ := rand.Int(rand.Reader, limit)
-		code[i] = codeAlphabet[pick.Int64()]
+	const fair = 256 - 256%len(codeAlphabet)
+	code := make([]byte, 0, n)
+	var raw [16]byte
+	for {
+		rand.Read(raw[:])
+		for _, b := range raw {
+			if int(b) >= fair {
+				continue
+			}
+			if code = append(code, codeAlphabet[int(b)%len(codeAlphabet)]); len(code) == n {
+				return string(code)
+			}
+		}
 	}
-	return string(code)
 }

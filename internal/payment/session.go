@@ -18,6 +18,9 @@ const (
 	SessionExpired   SessionStatus = "EXPIRED"
 )
 
+// SessionStatuses lists every status.
+var SessionStatuses = []SessionStatus{SessionPending, SessionAwaiting, SessionCompleted, SessionFailed, SessionExpired}
+
 // Limits on attempts (contract 8.2).
 const (
 	MaxPaymentAttempts     = 10

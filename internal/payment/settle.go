@@ -155,8 +155,10 @@ func (s *Settlement) move(trigger Trigger) (err error) {
 	return err
 }
 
+// settleDue is when a gateway is asked again about what it took in as pending. A
+// date that has passed is as good as none: asked at once, it would say the same.
 func settleDue(o Outcome, now time.Time) time.Time {
-	if o.SettlesAt.IsZero() {
+	if !o.SettlesAt.After(now) {
 		return now.Add(settlementWait)
 	}
 	return o.SettlesAt

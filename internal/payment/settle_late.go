@@ -45,20 +45,18 @@ func (s *Settlement) settled(trigger Trigger, now time.Time) (err error) {
 
 // settleSubscription books the first payment, or ends a subscription whose
 // first payment was refused after all.
-func (s *Settlement) settleSubscription(trigger Trigger, now time.Time) (err error) {
+func (s *Settlement) settleSubscription(trigger Trigger, now time.Time) error {
 	if s.Subscription == nil {
 		return nil
 	}
 	sub := *s.Subscription
+	s.Subscription = &sub
 	sub.UpdatedAt = now
+	sub.release(s.Transaction.ID)
 	if trigger == Approved {
 		sub.RevenueMinor += s.Transaction.AmountMinor
 	} else if sub.Status != SubscriptionCancelled {
-		if sub.Status, err = follow(SubscriptionRules, sub.Status, trigger); err != nil {
-			return err
-		}
-		sub.CancelledAt, sub.NextBillingDate = now, Date{}
+		return sub.end(trigger, now)
 	}
-	s.Subscription = &sub
 	return nil
 }

@@ -126,3 +126,11 @@ func TestSettleLateLeavesACancelledSubscription(t *testing.T) {
 		}
 	}
 }
+
+func TestADateOfSettlementThatHasPassed(t *testing.T) {
+	t.Parallel()
+	s := settle(t, submitted(t), Outcome{Verdict: VerdictPending, SettlesAt: noon.Add(-time.Hour)}, noon)
+	if got := s.Transaction.SettleDueAt; !got.Equal(noon.Add(24 * time.Hour)) {
+		t.Errorf("the gateway is asked again at %s, at once and for ever", got)
+	}
+}

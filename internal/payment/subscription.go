@@ -47,6 +47,19 @@ type Subscription struct {
 	FailedCount     int
 	RevenueMinor    Minor
 
+	// Period is the one to be billed next, or being billed, counted from the
+	// anchor; Tries is how often it was tried.
+	Period int
+	Tries  int
+	// OpenTransactionID is the collection whose outcome billing waits for: a
+	// rebill under way, or a payment that its gateway has not settled. It stays
+	// on a subscription that is cancelled meanwhile.
+	OpenTransactionID *uuid.UUID
+	// SequenceType is what the next collection is in the mandate's life.
+	SequenceType SequenceType
+	// MandateUsedAt is when the mandate was last presented, or signed before that.
+	MandateUsedAt time.Time
+
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -61,15 +74,94 @@ func Subscribe(s Session, first Transaction, now time.Time) Subscription {
 		Status: SubscriptionActive, AmountMinor: s.Terms.PriceMinor, Currency: s.Terms.Currency,
 		Frequency: s.Terms.Frequency, MandateReference: s.MandateReference,
 		StartedAt: now, AnchorDate: DateOf(now), CreatedAt: now, UpdatedAt: now,
+		Period: 1, SequenceType: SequenceRecurring, MandateUsedAt: now,
 	}
 	if first.Status == TransactionApproved {
 		sub.RevenueMinor = first.AmountMinor
+	} else {
+		sub.OpenTransactionID = &first.ID
 	}
-	firstPeriod := 1
+	if first.AmountMinor == 0 {
+		sub.SequenceType = SequenceFirst
+	}
 	if s.Terms.BillingType == TrialRecurring {
 		sub.TrialEndDate = s.Terms.TrialEnd(DateOf(now))
-		sub.AnchorDate, firstPeriod = sub.TrialEndDate, 0
+		sub.AnchorDate, sub.Period = sub.TrialEndDate, 0
 	}
-	sub.NextBillingDate = sub.Frequency.PeriodStart(sub.AnchorDate, firstPeriod)
+	sub.NextBillingDate = sub.PeriodStart(sub.Period)
 	return sub
+}
+
+// PeriodStart is the day on which a period is billed, none without a frequency.
+func (s Subscription) PeriodStart(period int) Date {
+	return s.Frequency.PeriodStart(s.AnchorDate, period)
+}
+
+// DueAt is when there is something to do: a period to be billed, or a mandate
+// that lapses unused. It is zero while nothing is expected.
+func (s Subscription) DueAt() time.Time {
+	if s.Status == SubscriptionCancelled || s.OpenTransactionID != nil {
+		return time.Time{}
+	}
+	due := s.lapseDate()
+	if !s.NextBillingDate.IsZero() && s.NextBillingDate.Start().Before(due.Start()) {
+		due = s.NextBillingDate
+	}
+	return due.Start()
+}
+
+// Upcoming are the next days on which the subscription is billed, as long as
+// every try succeeds.
+func (s Subscription) Upcoming(count int) []Date {
+	dates := make([]Date, 0, count)
+	if s.NextBillingDate.IsZero() {
+		return dates
+	}
+	period := s.Period
+	if s.OpenTransactionID == nil || s.NextBillingDate != s.PeriodStart(period) {
+		dates = append(dates, s.NextBillingDate)
+	}
+	for period++; len(dates) < count; period++ {
+		if day := s.PeriodStart(period); s.NextBillingDate.Start().Before(day.Start()) {
+			dates = append(dates, day)
+		}
+	}
+	return dates
+}
+
+// mandateMonths is after how many months without use a mandate lapses (SEPA
+// Core Direct Debit rulebook).
+const mandateMonths = 36
+
+// lapseDate is the first day on which the mandate must not be used any more.
+func (s Subscription) lapseDate() Date {
+	return DateOf(s.MandateUsedAt).AddMonths(mandateMonths).AddDays(1)
+}
+
+// CancelSubscription ends a subscription: nothing is billed afterwards. The
+// outcome of a rebill that is under way is still recorded.
+func CancelSubscription(s Subscription, now time.Time) (Subscription, error) {
+	if s.Status == SubscriptionCancelled {
+		return s, Conflicting("The subscription is cancelled already.")
+	}
+	return s, s.end(Cancelled, now)
+}
+
+// Lapse ends a subscription whose mandate was not used for too long, and says
+// whether it did.
+func (s *Subscription) Lapse(now time.Time) (bool, error) {
+	if now.Before(s.lapseDate().Start()) {
+		return false, nil
+	}
+	return true, s.end(MandateLapsed, now)
+}
+
+// end cancels a subscription that is not cancelled yet.
+func (s *Subscription) end(trigger Trigger, now time.Time) error {
+	status, err := follow(SubscriptionRules, s.Status, trigger)
+	if err != nil {
+		return err
+	}
+	s.Status, s.CancelledAt, s.NextBillingDate, s.UpdatedAt = status, now, Date{}, now
+	return nil
 }

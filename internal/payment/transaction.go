@@ -137,6 +137,8 @@ type Transaction struct {
 	MandateReference string
 	MandateAt        time.Time
 
+	// Period is the subscription's period that a rebill collects, nil on others.
+	Period *int
 	// RefundOf names the transaction that a refund gives back.
 	RefundOf *uuid.UUID
 	// RefundedMinor was given back, RefundingMinor is on its way back.

@@ -27,12 +27,13 @@ const (
 	ChargedBack        Trigger = "charged back"
 	RebillRefused      Trigger = "rebill refused"
 	RebillCollected    Trigger = "rebill collected"
+	MandateLapsed      Trigger = "mandate lapsed" // not used for 36 months
 )
 
 // Triggers lists every trigger, so that a test can try each in each state.
 var Triggers = []Trigger{
 	Submitted, Accepted, Approved, VerificationNeeded, Refused, RefusedForGood, Cancelled,
-	TimedOut, FullyRefunded, ChargedBack, RebillRefused, RebillCollected,
+	TimedOut, FullyRefunded, ChargedBack, RebillRefused, RebillCollected, MandateLapsed,
 }
 
 // SessionRules is the life of a session.
@@ -92,11 +93,13 @@ var SubscriptionRules = []Rule[SubscriptionStatus]{
 	{SubscriptionActive, RefusedForGood, SubscriptionCancelled, "the first payment was refused after all, or a rebill for good"},
 	{SubscriptionActive, Cancelled, SubscriptionCancelled, ""},
 	{SubscriptionActive, ChargedBack, SubscriptionCancelled, ""},
+	{SubscriptionActive, MandateLapsed, SubscriptionCancelled, "unused for 36 months"},
 	{SubscriptionPastDue, RebillRefused, SubscriptionPastDue, ""},
 	{SubscriptionPastDue, RebillCollected, SubscriptionActive, ""},
 	{SubscriptionPastDue, RefusedForGood, SubscriptionCancelled, "retries used up, or refused for good"},
 	{SubscriptionPastDue, Cancelled, SubscriptionCancelled, ""},
 	{SubscriptionPastDue, ChargedBack, SubscriptionCancelled, ""},
+	{SubscriptionPastDue, MandateLapsed, SubscriptionCancelled, "unused for 36 months"},
 }
 
 // follow looks a change up; one that no table allows is a defect or a race that

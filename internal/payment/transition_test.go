@@ -28,8 +28,8 @@ refunded: charged_back>charged_back
 declined:
 charged_back:`
 	wantSubscription = `
-ACTIVE: rebill_refused>PAST_DUE rebill_collected>ACTIVE refused_for_good>CANCELLED cancelled>CANCELLED charged_back>CANCELLED
-PAST_DUE: rebill_refused>PAST_DUE rebill_collected>ACTIVE refused_for_good>CANCELLED cancelled>CANCELLED charged_back>CANCELLED
+ACTIVE: rebill_refused>PAST_DUE rebill_collected>ACTIVE refused_for_good>CANCELLED cancelled>CANCELLED charged_back>CANCELLED mandate_lapsed>CANCELLED
+PAST_DUE: rebill_refused>PAST_DUE rebill_collected>ACTIVE refused_for_good>CANCELLED cancelled>CANCELLED charged_back>CANCELLED mandate_lapsed>CANCELLED
 CANCELLED:`
 )
 

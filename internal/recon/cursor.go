@@ -3,7 +3,6 @@ package recon
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
 	"time"
 
@@ -64,29 +63,4 @@ func looksLikeCursor(text string) bool {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 		return !letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 	})
-}
-
-// below and above are the positions next to one, with nothing in between: a page
-// that begins at one of them has the record at the position itself.
-
-func below(p store.Position) store.Position {
-	for i := len(p.ID) - 1; i >= 0; i-- {
-		p.ID[i]--
-		if p.ID[i] != math.MaxUint8 {
-			return p
-		}
-	}
-	p.At = p.At.Add(-time.Microsecond)
-	return p
-}
-
-func above(p store.Position) store.Position {
-	for i := len(p.ID) - 1; i >= 0; i-- {
-		p.ID[i]++
-		if p.ID[i] != 0 {
-			return p
-		}
-	}
-	p.At = p.At.Add(time.Microsecond)
-	return p
 }

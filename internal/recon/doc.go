@@ -12,9 +12,11 @@
 // endpoint and the filters that it was made for.
 //
 // Import is the mirror of that (import.go): a processor's file is read line by
-// line (import_csv, import_column, import_line), staged in batches beside the
-// transactions, and taken in by comparing the two (import_write). The same
-// comparison over a whole file is the matching report (match.go).
+// line (import_csv, import_column, import_line) into batches. Payments are staged
+// beside the transactions and taken in by comparing the two (import_write);
+// chargebacks change what hangs on a payment, so that the domain decides on each
+// and all of a batch are written together (import_chargeback). The comparison
+// over a whole file is the matching report (match.go).
 //
 // The rows of one page are held, because the addresses before them depend on the
 // last of them; their text is written piece by piece as it is made.

@@ -55,11 +55,7 @@ func (im *Importer) Import(ctx context.Context, req ImportRequest) (store.Import
 	if err := run.save(ctx, nil); err != nil {
 		return store.Import{}, err
 	}
-	if req.Kind == ImportChargebacks {
-		err = run.takeChargebacks(ctx, lines)
-	} else {
-		err = run.takeTransactions(ctx, lines)
-	}
+	err = run.take(ctx, lines, run.how())
 	run.record.Status = store.ImportCompleted
 	if err != nil {
 		run.record.Status = store.ImportFailed
@@ -138,24 +134,45 @@ func (r *lineReader) next() (line, error) {
 // batch is a part of a file on its way into the database.
 type batch struct {
 	staged   []store.Staged
+	reported []reportedLine
 	rejected []store.Rejection
 }
 
-// takeTransactions reads in one place and writes in others.
-func (r *running) takeTransactions(ctx context.Context, lines *lineReader) error {
+func (b *batch) lines() int { return len(b.staged) + len(b.reported) + len(b.rejected) }
+
+// taking is how the lines of a kind of file are taken in.
+type taking struct {
+	size, writers int
+	// read puts a line into its batch, or says what is wrong with it.
+	read func(*line, *batch) error
+	// write takes a batch in.
+	write func(context.Context, *batch) (outcomeOfBatch, error)
+}
+
+// how tells by the kind. Chargebacks have one writer: each finds what the lines
+// before it have left behind.
+func (r *running) how() taking {
 	size, writers := r.Store.BulkBatch()
-	batches, results := make(chan *batch, writers), make(chan outcomeOfBatch)
+	if r.Kind == ImportChargebacks {
+		return taking{min(size, chargebackBatch), 1, reportLine, r.writeChargebacks}
+	}
+	return taking{size, writers, r.stageLine, r.writeTransactions}
+}
+
+// take reads in one place and writes in others.
+func (r *running) take(ctx context.Context, lines *lineReader, how taking) error {
+	batches, results := make(chan *batch, how.writers), make(chan outcomeOfBatch)
 	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return r.readBatches(working, lines, size, batches)
+		return readBatches(working, lines, how, batches)
 	})
 	var writing sync.WaitGroup
-	for range writers {
+	for range how.writers {
 		writing.Add(1)
 		group.Go(func() error {
 			defer writing.Done()
-			return r.writeBatches(working, batches, results)
+			return writeBatches(working, how, batches, results)
 		})
 	}
 	go func() {
@@ -167,9 +184,9 @@ func (r *running) takeTransactions(ctx context.Context, lines *lineReader) error
 }
 
 // writeBatches works off batches until there are no more.
-func (r *running) writeBatches(ctx context.Context, batches <-chan *batch, results chan<- outcomeOfBatch) error {
+func writeBatches(ctx context.Context, how taking, batches <-chan *batch, results chan<- outcomeOfBatch) error {
 	for b := range batches {
-		done, err := r.writeBatch(ctx, b)
+		done, err := how.write(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -182,11 +199,24 @@ func (r *running) writeBatches(ctx context.Context, batches <-chan *batch, resul
 	return nil
 }
 
-// countBatches keeps the count of what was written.
+// countBatches keeps the count of what was written, and has the tables counted
+// each time that it has doubled.
 func (r *running) countBatches(ctx context.Context, results <-chan outcomeOfBatch) error {
+	recountAt := 10_000
 	for done := range results {
 		r.record.Counts.Add(done.counts)
 		if err := r.save(ctx, done.rejected); err != nil {
+			return err
+		}
+		if r.record.Counts.New < recountAt || r.IsDryRun {
+			continue
+		}
+		recountAt = 2 * r.record.Counts.New
+		err := r.Store.Write(ctx, r.Checkout.Clock.Now(), func(tx *store.Tx) error {
+			tx.Recount(r.record)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -194,28 +224,59 @@ func (r *running) countBatches(ctx context.Context, results <-chan outcomeOfBatc
 }
 
 // readBatches reads the file into batches.
-func (r *running) readBatches(ctx context.Context, lines *lineReader, size int, batches chan<- *batch) error {
+func readBatches(ctx context.Context, lines *lineReader, how taking, batches chan<- *batch) error {
 	for {
-		b := &batch{staged: make([]store.Staged, 0, size)}
-		err := r.fill(lines, b, size)
+		b := &batch{}
+		err := b.fill(lines, how.size, how.read)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		if len(b.staged)+len(b.rejected) > 0 {
+		if b.lines() > 0 {
 			select {
 			case batches <- b:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 	}
 }
 
-// read reads a line, of either kind, as something that can be staged.
-func (r *running) read(l *line) (payment.Transaction, error) {
+// fill reads lines until the batch is full or the file ends.
+func (b *batch) fill(lines *lineReader, size int, read func(*line, *batch) error) error {
+	for b.lines() < size {
+		l, err := lines.next()
+		if err != nil && !isFault(err) {
+			return err
+		}
+		if err == nil {
+			err = read(&l, b)
+		}
+		if err != nil {
+			b.rejected = append(b.rejected, store.Rejection{Line: l.number, Reason: err.Error()})
+		}
+	}
+	return nil
+}
+
+// stageLine reads a line, of either kind, as something that can be staged.
+func (r *running) stageLine(l *line, b *batch) error {
+	t, err := r.readStaged(l)
+	if err != nil {
+		return err
+	}
+	if b.staged == nil {
+		size, _ := r.Store.BulkBatch()
+		b.staged = make([]store.Staged, 0, size)
+	}
+	t.ID, t.TenantID, t.GatewayID, t.Source = payment.NewID(), r.TenantID, r.GatewayID, payment.SourceImport
+	b.staged = append(b.staged, store.Staged{Line: l.number, Transaction: t})
+	return nil
+}
+
+func (r *running) readStaged(l *line) (payment.Transaction, error) {
 	if r.Kind == ImportTransactions {
 		return l.readTransaction()
 	}
@@ -227,25 +288,4 @@ func (r *running) read(l *line) (payment.Transaction, error) {
 		MerchantTransactionID: c.MerchantTransactionID, GatewayReference: c.GatewayReference, Type: payment.ChargebackType,
 		Status: payment.TransactionChargedBack, AmountMinor: c.AmountMinor, Currency: c.Currency, ProcessedAt: c.ReportedAt,
 	}, err
-}
-
-// fill reads lines until the batch is full or the file ends.
-func (r *running) fill(lines *lineReader, b *batch, size int) error {
-	for len(b.staged)+len(b.rejected) < size {
-		l, err := lines.next()
-		if err != nil && !isFault(err) {
-			return err
-		}
-		var t payment.Transaction
-		if err == nil {
-			t, err = r.read(&l)
-		}
-		if err != nil {
-			b.rejected = append(b.rejected, store.Rejection{Line: l.number, Reason: err.Error()})
-			continue
-		}
-		t.ID, t.TenantID, t.GatewayID, t.Source = payment.NewID(), r.TenantID, r.GatewayID, payment.SourceImport
-		b.staged = append(b.staged, store.Staged{Line: l.number, Transaction: t})
-	}
-	return nil
 }

@@ -127,11 +127,20 @@ func TestReportsAgainstWhatIsKnown(t *testing.T) {
 		known, reported   payment.TransactionStatus
 		settles, conflict bool
 	}{
-		{"pending", "approved", true, false}, {"pending", "declined", true, false}, {"pending", "refunded", true, false},
-		{"pending", "pending", false, false}, {"approved", "approved", false, false}, {"approved", "pending", false, false},
-		{"approved", "declined", false, true}, {"declined", "approved", false, true}, {"declined", "pending", false, false},
-		{"refunded", "approved", false, false}, {"charged_back", "approved", false, false}, {"approved", "charged_back", false, true},
-		{"charged_back", "refunded", false, false}, {"approved", "refunded", false, true},
+		{"pending", "approved", true, false},
+		{"pending", "declined", true, false},
+		{"pending", "refunded", true, false},
+		{"pending", "pending", false, false},
+		{"approved", "approved", false, false},
+		{"approved", "pending", false, false},
+		{"approved", "declined", false, true},
+		{"declined", "approved", false, true},
+		{"declined", "pending", false, false},
+		{"refunded", "approved", false, false},
+		{"charged_back", "approved", false, false},
+		{"approved", "charged_back", false, true},
+		{"charged_back", "refunded", false, false},
+		{"approved", "refunded", false, true},
 	} {
 		reported := known
 		reported.Type, reported.Status = payment.Sale, test.reported

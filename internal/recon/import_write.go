@@ -3,11 +3,9 @@ package recon
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/google/uuid"
 
-	"sepad/internal/checkout"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -31,9 +29,9 @@ type found struct {
 	chargebacks []uuid.UUID
 }
 
-// writeBatch takes a batch in: what is new in one unit, then line by line what
+// writeTransactions takes a batch in: what is new in one unit, then line by line what
 // settles a payment or brings one together with its chargeback.
-func (r *running) writeBatch(ctx context.Context, b *batch) (outcomeOfBatch, error) {
+func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBatch, error) {
 	done := outcomeOfBatch{rejected: b.rejected}
 	if len(b.staged) == 0 {
 		return done, nil
@@ -139,67 +137,4 @@ func (r *running) link(ctx context.Context, transactions []uuid.UUID) error {
 		}
 	}
 	return nil
-}
-
-// takeChargebacks takes a file of chargebacks in, line by line: each may change
-// a payment, an order and a subscription.
-func (r *running) takeChargebacks(ctx context.Context, lines *lineReader) error {
-	const saveEvery = 500
-	var rejected []store.Rejection
-	for n := 1; ; n++ {
-		l, err := lines.next()
-		if err != nil && !isFault(err) {
-			return errors.Join(ended(err), r.save(ctx, rejected))
-		}
-		if err == nil {
-			err = r.takeChargeback(ctx, &l)
-		}
-		switch {
-		case err == nil:
-		case isRejection(err):
-			rejected = append(rejected, store.Rejection{Line: l.number, Reason: err.Error()})
-		default:
-			return errors.Join(err, r.save(ctx, rejected))
-		}
-		if n%saveEvery == 0 {
-			if err := r.save(ctx, rejected); err != nil {
-				return err
-			}
-			rejected = nil
-		}
-	}
-}
-
-// ended takes the end of the file for what it is.
-func ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// lineError is a fault of one line.
-type lineError struct{ error }
-
-func isRejection(err error) bool {
-	_, ofLine := errors.AsType[lineError](err)
-	return ofLine || isFault(err) || payment.KindOf(err) != 0
-}
-
-func (r *running) takeChargeback(ctx context.Context, l *line) error {
-	report, paymentID, err := l.readChargeback()
-	if err != nil {
-		return lineError{err}
-	}
-	report.GatewayID, report.Source = r.GatewayID, payment.ChargebackImported
-	taken, err := r.Checkout.TakeChargeback(ctx, r.setup, report, paymentID, r.IsDryRun)
-	switch taken {
-	case checkout.TakenNew:
-		r.record.Counts.New++
-	case checkout.TakenUpdated:
-		r.record.Counts.Updated++
-	case checkout.TakenUnchanged:
-		r.record.Counts.Unchanged++
-	}
-	return err
 }

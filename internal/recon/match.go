@@ -127,7 +127,7 @@ func (r *running) stage(ctx context.Context, lines *lineReader, report *Report) 
 	var first, last time.Time
 	for {
 		b := &batch{}
-		err := r.fill(lines, b, size)
+		err := b.fill(lines, size, r.stageLine)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return match, err
 		}
@@ -294,15 +294,12 @@ func (r *running) apply(ctx context.Context, match store.Match, report *Report) 
 	if err != nil {
 		return err
 	}
-	for i, one := range absent {
-		done, err := r.applyChargeback(ctx, one.Transaction)
-		if err != nil {
-			return err
-		}
-		report.MissingHere[i].Applied = done
-		report.count(done)
+	done, err := r.applyChargebacks(ctx, absent)
+	for i := range done {
+		report.MissingHere[i].Applied = done[i]
+		report.count(done[i])
 	}
-	return nil
+	return err
 }
 
 func (r *Report) count(done bool) {
@@ -322,19 +319,37 @@ func (r *running) applyDifference(ctx context.Context, d store.Difference) (bool
 	}
 	settles, err := d.Known.Against(d.Reported)
 	if err != nil || !settles {
-		return false, nil // a difference for a person to look at
+		return false, nil //nolint:nilerr // a difference for a person to look at
 	}
 	err = r.Checkout.SettleReported(ctx, r.setup, d.Known.ID, payment.ReportedOutcome(d.Reported))
 	return err == nil, ignoreRefusal(err)
 }
 
 func (r *running) applyChargeback(ctx context.Context, reported payment.Transaction) (bool, error) {
-	taken, err := r.Checkout.TakeChargeback(ctx, r.setup, payment.Chargeback{
-		GatewayID: r.GatewayID, MerchantTransactionID: reported.MerchantTransactionID, GatewayReference: reported.GatewayReference,
-		AmountMinor: reported.AmountMinor, Currency: reported.Currency, ReportedAt: reported.ProcessedAt,
-		Source: payment.ChargebackReconciled,
-	}, "", false)
-	return err == nil && taken != checkout.TakenUnchanged, ignoreRefusal(err)
+	done, err := r.applyChargebacks(ctx, []store.Staged{{Transaction: reported}})
+	return err == nil && done[0], err
+}
+
+// applyChargebacks records what the file reports as charged back, and says which
+// lines have changed something.
+func (r *running) applyChargebacks(ctx context.Context, lines []store.Staged) (done []bool, err error) {
+	for batch := range slices.Chunk(lines, chargebackBatch) {
+		report := checkout.ChargebackReport{GatewayID: r.GatewayID, Source: payment.ChargebackReconciled}
+		for _, line := range batch {
+			report.Chargebacks = append(report.Chargebacks, checkout.ReportedChargeback{Chargeback: payment.Chargeback{
+				MerchantTransactionID: line.MerchantTransactionID, GatewayReference: line.GatewayReference,
+				AmountMinor: line.AmountMinor, Currency: line.Currency, ReportedAt: line.ProcessedAt,
+			}})
+		}
+		answers, err := r.Checkout.TakeChargebacks(ctx, r.setup, report)
+		if err != nil {
+			return done, err
+		}
+		for _, a := range answers {
+			done = append(done, a.Refused == nil && a.Taken != payment.TakenUnchanged)
+		}
+	}
+	return done, nil
 }
 
 // ignoreRefusal leaves to a person what contradicts our records.

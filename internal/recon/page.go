@@ -60,9 +60,9 @@ func (l *Listing[T]) ends(q *Query, rows []T) (first, last store.Position) {
 	case q.cursor == nil:
 		return first, last
 	case q.cursor.backward:
-		return first, above(q.cursor.position)
+		return first, q.cursor.position.Above()
 	default:
-		return below(q.cursor.position), last
+		return q.cursor.position.Below(), last
 	}
 }
 

@@ -233,7 +233,6 @@ func TestCursor(t *testing.T) {
 			}
 		}
 	})
-
 }
 
 func TestCursorElsewhere(t *testing.T) {
@@ -284,8 +283,8 @@ func TestNothingLiesBetweenNeighbours(t *testing.T) {
 		if rapid.Bool().Draw(t, "at an end") {
 			p.ID = rapid.SampledFrom([]uuid.UUID{{}, uuid.Max}).Draw(t, "end")
 		}
-		if above(below(p)) != p || below(above(p)) != p || compare(below(p), p) >= 0 || compare(above(p), p) <= 0 {
-			t.Errorf("%+v lies between %+v and %+v", p, below(p), above(p))
+		if p.Below().Above() != p || p.Above().Below() != p || compare(p.Below(), p) >= 0 || compare(p.Above(), p) <= 0 {
+			t.Errorf("%+v lies between %+v and %+v", p, p.Below(), p.Above())
 		}
 	})
 }

@@ -44,16 +44,16 @@ func FindTenant(ctx context.Context, st *store.Store, which string) (merchant.Te
 	}
 }
 
-// maxKeyName is as in a resource file.
-const maxKeyName = 255
+// MaxKeyName bounds a key's name as in a resource file.
+const MaxKeyName = 255
 
 // CreateKey makes a key for a tenant and gives its text, which only its holder
 // will know from then on.
 func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name string, environment merchant.Environment, now time.Time) (merchant.APIKey, merchant.Secret, error) {
 	text := merchant.Secret(merchant.NewAPIKey(environment))
 	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxKeyName || strings.ContainsFunc(name, unicode.IsControl) {
-		return merchant.APIKey{}, "", fmt.Errorf("a key's name has 1 to %d characters, none of them a control character", maxKeyName)
+	if name == "" || utf8.RuneCountInString(name) > MaxKeyName || strings.ContainsFunc(name, unicode.IsControl) {
+		return merchant.APIKey{}, "", fmt.Errorf("a key's name has 1 to %d characters, none of them a control character", MaxKeyName)
 	}
 	key := merchant.APIKey{
 		ID: payment.NewID(), TenantID: tenantID, Name: name,

@@ -14,10 +14,9 @@ import (
 // ErrNoProfile is the answer for a webhook profile that the tenant does not have.
 var ErrNoProfile = &payment.Error{Kind: payment.NotFound, Detail: "Webhook profile not found"}
 
-// RotateSecret gives a profile another signing secret, a random one where none
-// is chosen. The old one signs too for a day of real time. A secret that is the
-// present one changes nothing.
-func RotateSecret(ctx context.Context, st *store.Store, tenantID, profileID uuid.UUID, chosen merchant.Secret, now time.Time) (merchant.WebhookProfile, error) {
+// RotateSecret gives a profile another signing secret. The old one signs too for
+// a day of real time.
+func RotateSecret(ctx context.Context, st *store.Store, tenantID, profileID uuid.UUID, now time.Time) (merchant.WebhookProfile, error) {
 	version, err := st.SetupVersion(ctx, tenantID)
 	if store.IsNotFound(err) {
 		return merchant.WebhookProfile{}, ErrNoProfile
@@ -33,13 +32,7 @@ func RotateSecret(ctx context.Context, st *store.Store, tenantID, profileID uuid
 	if !found {
 		return merchant.WebhookProfile{}, ErrNoProfile
 	}
-	if chosen.IsZero() {
-		chosen = newSigningSecret()
-	}
-	if chosen == profile.SigningSecret {
-		return profile, nil
-	}
 	profile.PreviousSecret, profile.PreviousSecretUntil = profile.SigningSecret, now.Add(secretOverlap)
-	profile.SigningSecret = chosen
+	profile.SigningSecret = newSigningSecret()
 	return profile, st.Write(ctx, now, func(tx *store.Tx) error { return st.PutWebhookProfile(tx, tenantID, profile) })
 }

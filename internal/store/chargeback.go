@@ -21,19 +21,33 @@ const chargebackColumns = `tenant_id, id, gateway_id, transaction_id, lead_id, m
 // The same merchant reference from another source is the same chargeback: then
 // nothing is written and Write gives ErrStale.
 func (tx *Tx) putChargeback(c payment.Chargeback) {
+	values := chargebackValues(c)
 	tx.require(ErrStale, `
-		INSERT INTO chargebacks (`+chargebackColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26)
+		INSERT INTO chargebacks (`+chargebackColumns+`) VALUES `+placeholders(1, 1, len(values))+`
 		ON CONFLICT (tenant_id, merchant_transaction_id) DO UPDATE SET transaction_id = excluded.transaction_id,
 			lead_id = excluded.lead_id, tenant_reference_id = excluded.tenant_reference_id,
+			gateway_reference = excluded.gateway_reference,
 			transaction_at = excluded.transaction_at, iban_masked = excluded.iban_masked, bic = excluded.bic,
 			email = excluded.email, country = excluded.country, updated_at = excluded.updated_at
-		WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`,
-		c.TenantID, c.ID, c.GatewayID, c.TransactionID, c.LeadID, c.MerchantTransactionID, c.TenantReferenceID,
-		c.GatewayReference, c.AmountMinor, c.Currency, micros(c.ReportedAt), micros(c.TransactionAt), c.ReasonCode,
+		WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`, values...)
+}
+
+// chargebackValues are those of chargebackColumns.
+func chargebackValues(c payment.Chargeback) []any {
+	return []any{
+		c.TenantID, c.ID, c.GatewayID, c.TransactionID, c.LeadID, c.MerchantTransactionID, ifAny(c.TenantReferenceID),
+		c.GatewayReference, int64(c.AmountMinor), c.Currency, micros(c.ReportedAt), micros(c.TransactionAt), c.ReasonCode,
 		c.ReasonMessage, c.ReportType, c.ReportMessage, c.ReportInfo, c.ARN, c.MaskedIBAN, c.BIC, c.Email, c.Country,
-		string(c.Source), c.BankFeeMinor, micros(c.CreatedAt), micros(c.UpdatedAt))
+		string(c.Source), ifAny((*int64)(c.BankFeeMinor)), micros(c.CreatedAt), micros(c.UpdatedAt),
+	}
+}
+
+// ifAny is NULL where there is no value.
+func ifAny[T any](value *T) any {
+	if value == nil {
+		return nil
+	}
+	return *value
 }
 
 func scanChargeback(r rows) (payment.Chargeback, error) {

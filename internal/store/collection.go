@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -33,11 +34,14 @@ func (t Tenant) CollectionByMerchantID(ctx context.Context, merchantTransactionI
 // CollectionByGatewayReference finds one by the id that its gateway gave it. It
 // finds none where two have the same.
 func (t Tenant) CollectionByGatewayReference(ctx context.Context, gatewayID uuid.UUID, reference string) (payment.Collection, error) {
-	return t.collection(ctx, ` AND t.gateway_reference = $2 AND t.gateway_reference <> '' AND t.gateway_id = $3
-		AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = t.tenant_id
-			AND x.gateway_reference = t.gateway_reference AND x.gateway_reference <> ''
-			AND x.gateway_id = t.gateway_id AND x.id <> t.id)`, reference, gatewayID)
+	return t.collection(ctx, ` AND t.gateway_reference = $2 AND t.gateway_id = $3`+onlyReference, reference, gatewayID)
 }
+
+// onlyReference leaves out payments whose gateway gave another one the same id.
+const onlyReference = ` AND t.gateway_reference <> ''
+	AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = t.tenant_id
+		AND x.gateway_reference = t.gateway_reference AND x.gateway_reference <> ''
+		AND x.gateway_id = t.gateway_id AND x.id <> t.id)`
 
 func (t Tenant) collection(ctx context.Context, where string, args ...any) (payment.Collection, error) {
 	result, err := t.query(ctx, collectionQuery+where, args...)
@@ -45,29 +49,20 @@ func (t Tenant) collection(ctx context.Context, where string, args ...any) (paym
 	if errors.Is(err, errNoRow) {
 		return payment.Collection{}, ErrNoTransaction
 	}
-	if err != nil || c.Transaction.SubscriptionID == nil {
-		return c, err
+	if err == nil {
+		c.Subscription, err = t.subscriptionOf(ctx, c.Transaction)
 	}
-	c.Subscription, err = t.subscription(ctx, *c.Transaction.SubscriptionID)
 	return c, err
 }
 
 func scanCollection(r rows) (c payment.Collection, err error) {
 	var row transactionRow
-	var order payment.Order
-	var orderID, sessionID *uuid.UUID
-	var number, status, country sql.NullString
-	fields := append(row.fields(), &orderID, &sessionID, &number, &status,
-		instant{&order.CreatedAt}, instant{&order.UpdatedAt}, &country, &c.WebhookProfileID)
-	if err := r.Scan(fields...); err != nil {
+	var order orderIfAny
+	var country sql.NullString
+	if err := r.Scan(slices.Concat(row.fields(), order.fields(), []any{&country, &c.WebhookProfileID})...); err != nil {
 		return c, err
 	}
-	c.Transaction, c.LeadCountry = row.transaction(), country.String
-	if orderID != nil {
-		order.ID, order.SessionID = *orderID, *sessionID
-		order.Number, order.Status = number.String, payment.OrderStatus(status.String)
-		c.Order = &order
-	}
+	c.Transaction, c.Order, c.LeadCountry = row.transaction(), order.order(), country.String
 	return c, nil
 }
 
@@ -100,24 +95,26 @@ func (tx *Tx) changeCollection(before, after payment.Collection) {
 	tx.require(ErrStale, `
 		UPDATE transactions SET status = $7, gateway_reference = $8, settle_due_at = $9, refunded_minor = $10,
 			refunding_minor = $11, decline_code = $12, decline_message = $13, gateway_code = $14, gateway_message = $15,
-			updated_at = $16
+			updated_at = $16, in_flight = $17, lookup_count = $18, next_lookup_at = $19, processed_at = $20
 		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4 AND refunded_minor = $5
 			AND refunding_minor = $6`,
 		b.TenantID, b.ID, string(b.Status), string(b.Attempt.Phase), b.RefundedMinor, b.RefundingMinor,
 		string(a.Status), a.GatewayReference, micros(a.SettleDueAt), a.RefundedMinor, a.RefundingMinor,
-		string(decline.Code), decline.Message, decline.GatewayCode, decline.GatewayMessage, micros(tx.At))
+		string(decline.Code), decline.Message, decline.GatewayCode, decline.GatewayMessage, micros(tx.At),
+		phase(a.Attempt.Phase), a.Attempt.LookupCount, micros(a.Attempt.NextLookupAt), micros(a.ProcessedAt))
+	tx.changeRest(before, after)
+}
+
+// changeRest writes what hangs on a transaction, where it has changed.
+func (tx *Tx) changeRest(before, after payment.Collection) {
+	tenantID := before.Transaction.TenantID
 	if after.Order != nil && after.Order.Status != before.Order.Status {
 		tx.require(ErrStale, `
 			UPDATE orders SET status = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND status = $5`,
-			b.TenantID, after.Order.ID, string(after.Order.Status), micros(tx.At), string(before.Order.Status))
+			tenantID, after.Order.ID, string(after.Order.Status), micros(tx.At), string(before.Order.Status))
 	}
-	if s := after.Subscription; s != nil && *s != *before.Subscription {
-		tx.require(ErrStale, `
-			UPDATE subscriptions SET status = $3, next_billing_date = $4, cancelled_at = $5,
-				revenue_minor = revenue_minor + $6, updated_at = $7
-			WHERE tenant_id = $1 AND id = $2 AND status = $8`,
-			b.TenantID, s.ID, string(s.Status), date(s.NextBillingDate), micros(s.CancelledAt),
-			s.RevenueMinor-before.Subscription.RevenueMinor, micros(tx.At), string(before.Subscription.Status))
+	if after.Subscription != nil && *after.Subscription != *before.Subscription {
+		tx.ChangeSubscription(*before.Subscription, *after.Subscription)
 	}
 }
 

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,54 +33,11 @@ type DeliveryFilter struct {
 	CreatedBefore time.Time
 }
 
-// DeliveryPage is a stretch of the list, which begins with the newest: Limit
-// deliveries beyond the one with the id, towards older ones, or towards newer
-// ones when it is turned back. A zero id is the list's beginning.
-type DeliveryPage struct {
-	Beyond uuid.UUID
-	Back   bool
-	Limit  int
-}
-
-// deliveryQuery gathers conditions with their arguments.
-type deliveryQuery struct {
-	conditions []string
-	args       []any
-}
-
-func (q *deliveryQuery) where(condition string, arg any) {
-	q.args = append(q.args, arg)
-	// The tenant is the first argument.
-	q.conditions = append(q.conditions, fmt.Sprintf(condition, len(q.args)+1))
-}
-
-func (f DeliveryFilter) query(page DeliveryPage) (sql string, args []any) {
-	q := deliveryQuery{conditions: []string{"tenant_id = $1", "webhook_profile_id IS NOT NULL"}}
-	if f.ProfileID != uuid.Nil {
-		q.where("webhook_profile_id = $%d", f.ProfileID)
-	}
-	if f.Status != "" {
-		q.where("delivery_status = $%d", string(f.Status))
-	}
-	if f.Kind != "" {
-		q.where("kind = $%d", string(f.Kind))
-	}
-	if !f.CreatedFrom.IsZero() {
-		q.where("created_at >= $%d", micros(f.CreatedFrom))
-	}
-	if !f.CreatedBefore.IsZero() {
-		q.where("created_at < $%d", micros(f.CreatedBefore))
-	}
-	order := "id DESC"
-	switch {
-	case page.Back:
-		q.where("id > $%d", page.Beyond)
-		order = "id"
-	case page.Beyond != uuid.Nil:
-		q.where("id < $%d", page.Beyond)
-	}
-	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM events WHERE %s ORDER BY %s LIMIT %d`,
-		strings.Join(q.conditions, " AND "), order, page.Limit), q.args
+func (f DeliveryFilter) query(s Stretch) (sql string, args []any) {
+	where, args := and(slices.Concat(when("webhook_profile_id = $%d", f.ProfileID), when("delivery_status = $%d", string(f.Status)),
+		when("kind = $%d", string(f.Kind)), period("created_at", f.CreatedFrom, f.CreatedBefore), s.beyond("id")))
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM events WHERE tenant_id = $1 AND webhook_profile_id IS NOT NULL%s%s LIMIT %d`,
+		where, s.order("id"), s.Limit), args
 }
 
 const deliveryColumns = `id, tenant_id, webhook_profile_id, kind, delivery_status, created_at, next_attempt_at`
@@ -92,7 +47,7 @@ func scanDelivery(r rows) (d DeliveryRecord, err error) {
 }
 
 // Deliveries lists a tenant's deliveries, newest first, with their attempts.
-func (t Tenant) Deliveries(ctx context.Context, f DeliveryFilter, page DeliveryPage) ([]DeliveryRecord, error) {
+func (t Tenant) Deliveries(ctx context.Context, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
 	records, err := t.deliveries(ctx, f, page)
 	if err != nil {
 		return nil, err
@@ -100,7 +55,7 @@ func (t Tenant) Deliveries(ctx context.Context, f DeliveryFilter, page DeliveryP
 	return records, t.addAttempts(ctx, records)
 }
 
-func (t Tenant) deliveries(ctx context.Context, f DeliveryFilter, page DeliveryPage) ([]DeliveryRecord, error) {
+func (t Tenant) deliveries(ctx context.Context, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
 	sql, args := f.query(page)
 	result, err := t.query(ctx, sql, args...)
 	records, err := collect(result, err, scanDelivery)
@@ -127,33 +82,26 @@ func (t Tenant) Delivery(ctx context.Context, eventID uuid.UUID) (DeliveryRecord
 	return records[0], err
 }
 
-// AllDeliveries lists the deliveries of every tenant. Each tenant's part comes
-// from its own rows and the parts are merged, so that no index has to serve
-// all tenants at once.
-func (s *Store) AllDeliveries(ctx context.Context, f DeliveryFilter, page DeliveryPage) ([]DeliveryRecord, error) {
-	tenants, err := s.Tenants(ctx)
+// AllDeliveries lists the deliveries of every tenant.
+func (s *Store) AllDeliveries(ctx context.Context, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+	all, err := acrossTenants(ctx, s, page, func(d *DeliveryRecord) uuid.UUID { return d.EventID },
+		func(t Tenant) (Part[DeliveryRecord], error) {
+			records, err := t.deliveries(ctx, f, page)
+			return Part[DeliveryRecord]{Rows: records}, err
+		})
 	if err != nil {
 		return nil, err
 	}
-	var all []DeliveryRecord
-	for _, tenant := range tenants {
-		part, err := s.Tenant(tenant.ID).deliveries(ctx, f, page)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, part...)
+	tenants := map[uuid.UUID]bool{}
+	for _, d := range all.Rows {
+		tenants[d.TenantID] = true
 	}
-	slices.SortFunc(all, func(a, b DeliveryRecord) int { return cmp.Compare(b.EventID.String(), a.EventID.String()) })
-	if cut := len(all) - page.Limit; cut > 0 && page.Back {
-		all = all[cut:]
-	}
-	all = all[:min(len(all), page.Limit)]
-	for _, tenant := range tenants {
-		if err := s.Tenant(tenant.ID).addAttempts(ctx, all); err != nil {
+	for id := range tenants {
+		if err := s.Tenant(id).addAttempts(ctx, all.Rows); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return all.Rows, nil
 }
 
 // addAttempts fills in the log of those deliveries that are the tenant's.

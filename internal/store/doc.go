@@ -7,7 +7,8 @@
 // without one (a token, an API key, work that is due) stand in lookup.go.
 //
 // One SQL text serves two engines. postgres.go pipelines a unit of work over
-// native pgx: its statements and the commit are one round trip. sqlite.go has
+// native pgx: its statements and the commit are one round trip, which creates
+// that come at the same time share (postgres_group.go). sqlite.go has
 // one writer that commits many concurrent units of work in one transaction,
 // each under its own savepoint. What differs between the engines is an engine
 // method, never an if around a query.

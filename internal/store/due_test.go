@@ -74,7 +74,7 @@ func TestSettlementsDue(t *testing.T) {
 		settled := env.Settle(t, env.Attempt(t, env.Session(t, shop)), outcome)
 		env.Settled(t, shop)
 		env.Attempt(t, env.Session(t, shop, storetest.ExpiresIn(time.Minute)))
-		due := store.Due{TenantID: shop.ID, ID: settled.Transaction.ID, At: at}
+		due := store.Due{TenantID: shop.ID, ID: settled.Transaction.ID, At: at, Type: payment.Sale}
 		wantDue(t, env.Store.SettlementsDue, at.Add(-time.Microsecond), 10)
 		wantDue(t, env.Store.SettlementsDue, at, 10, due)
 		wantDue(t, env.Store.SettlementsDue, at, 0)
@@ -103,7 +103,7 @@ func TestLookups(t *testing.T) {
 			shop := env.Shop(t)
 			open := env.Attempt(t, env.Session(t, shop)).Transaction
 			env.Settled(t, shop)
-			due := store.Due{TenantID: shop.ID, ID: open.ID, At: open.Attempt.NextLookupAt}
+			due := store.Due{TenantID: shop.ID, ID: open.ID, At: open.Attempt.NextLookupAt, Type: payment.Sale}
 			wantDue(t, env.Store.LookupsDue, due.At.Add(-time.Microsecond), 10)
 			wantDue(t, env.Store.LookupsDue, due.At, 10, due)
 			wantUnknown(t, env, 0)

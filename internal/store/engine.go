@@ -27,10 +27,23 @@ type conversation interface {
 	run(ctx context.Context, statements []statement) error
 	query(ctx context.Context, sql string, args ...any) (rows, error)
 	enqueue(ctx context.Context, job Job, notBefore time.Time) error
-	// relax is the statement that spares this unit the wait for the disk, "" for none.
-	relax() string
+	dialect() dialect
 	// load writes many rows into a table as fast as the engine can.
 	load(ctx context.Context, into string, columns []string, rows []bulkRow) error
+}
+
+// dialect is what engines say in words of their own.
+type dialect struct {
+	// relax is the statement that spares a unit the wait for the disk, "" for none.
+	relax string
+	// skipLocked ends a query whose rows the unit is about to change: it takes
+	// them, and passes over those that another unit has taken.
+	skipLocked string
+	// analyze begins the statement that counts a table anew for the planner, ""
+	// where plans do not depend on it.
+	analyze string
+	// young names the tables that have grown and were never counted.
+	young string
 }
 
 // rows is the part of a result that both drivers share.
@@ -49,6 +62,20 @@ type statement struct {
 	sql  string
 	args []any
 	none error
+	next continuation
+}
+
+// continuation goes on from the row that a statement wrote, which it calls
+// "written" and of which it knows the id. PostgreSQL runs both as one statement;
+// SQLite cannot write within WITH, and finds the row again by a query.
+type continuation struct{ sql, found string }
+
+// separately is the continuation as a statement of its own.
+func (c continuation) separately() string { return "WITH written AS (" + c.found + ") " + c.sql }
+
+// together is the continuation in one statement with the one that writes.
+func (c continuation) together(writing string) string {
+	return "WITH written AS (" + writing + " RETURNING id) " + c.sql
 }
 
 // PoolStats is what a metric shows of the connections.

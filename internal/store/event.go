@@ -14,12 +14,20 @@ type EventRow struct {
 	WebhookProfileID *uuid.UUID
 }
 
+const eventColumns = `tenant_id, id, event_key, kind, webhook_profile_id, payload, created_at`
+
 // insertEvent writes an event with the change that it reports.
 func (tx *Tx) insertEvent(tenantID uuid.UUID, e EventRow) {
-	tx.then(`
-		INSERT INTO events (tenant_id, id, event_key, kind, webhook_profile_id, payload, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		tenantID, e.ID, e.Key, string(e.Kind), e.WebhookProfileID, e.Payload, micros(tx.At))
+	tx.then(`INSERT INTO events (`+eventColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, tx.eventValues(tenantID, e)...)
+	tx.announceEvent(tenantID, e)
+}
+
+// eventValues are those of eventColumns.
+func (tx *Tx) eventValues(tenantID uuid.UUID, e EventRow) []any {
+	return []any{tenantID, e.ID, e.Key, string(e.Kind), e.WebhookProfileID, e.Payload, micros(tx.At)}
+}
+
+func (tx *Tx) announceEvent(tenantID uuid.UUID, e EventRow) {
 	if e.WebhookProfileID != nil {
 		tx.announce(Endpoint{tenantID, *e.WebhookProfileID})
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"embed"
 	"log/slog"
 )
@@ -17,8 +18,23 @@ func (tx *Tx) Int(sql string, args ...any) (int64, error) {
 	return one(result, err, func(r rows) (n int64, err error) { return n, r.Scan(&n) })
 }
 
+// MigrateStepwise brings a SQLite database to this version as if it were an old one.
+func MigrateStepwise(ctx context.Context, s *Store) error {
+	return s.engine.(*sqlite).migrateStepwise(ctx)
+}
+
 func MigrationFiles() embed.FS { return migrations }
 
 func QueueLogger(o Options) *slog.Logger { return o.queueLogger() }
 
 const GroupSize = groupSize
+
+const SharedLanes = sharedLanes
+
+// SharedQueue counts PostgreSQL's lanes at work and the units that stand behind them.
+func SharedQueue(s *Store) (busy, waiting int) {
+	g := &s.engine.(*postgres).shared
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.busy, len(g.waiting)
+}

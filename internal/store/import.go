@@ -65,6 +65,15 @@ func (tx *Tx) PutImport(i Import) {
 		i.Counts.Unchanged, i.Counts.Rejected, micros(i.CreatedAt), micros(tx.At))
 }
 
+// Recount tells the planner how large the table has become that an import fills.
+// PostgreSQL comes to it by itself after a while, but until then it takes the
+// table for nearly empty and reads a tenant's rows for every batch.
+func (tx *Tx) Recount(i Import) {
+	if analyze := tx.conv.dialect().analyze; analyze != "" {
+		tx.then(analyze + i.Kind)
+	}
+}
+
 // AddRejections writes lines of an import that were not taken.
 func (tx *Tx) AddRejections(i Import, rejected []Rejection) {
 	const columns = 4

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/hex"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,10 +37,8 @@ func (r stagedRow) values() []any {
 
 func (r stagedRow) appendCopy(dst []byte) []byte {
 	t := &r.Transaction
-	dst = append(hex.AppendEncode(dst, t.TenantID[:]), '\t')
-	dst = append(hex.AppendEncode(dst, r.importID[:]), '\t')
-	dst = appendCopyNumber(dst, int64(r.Line))
-	dst = append(hex.AppendEncode(dst, t.ID[:]), '\t')
+	dst = appendCopyID(appendCopyID(dst, t.TenantID), r.importID)
+	dst = appendCopyID(appendCopyNumber(dst, int64(r.Line)), t.ID)
 	dst = appendCopyText(dst, t.MerchantTransactionID)
 	dst = appendCopyText(dst, t.GatewayReference)
 	dst = appendCopyText(dst, string(t.Status))
@@ -51,7 +48,7 @@ func (r stagedRow) appendCopy(dst []byte) []byte {
 		dst = appendCopyText(dst, text)
 	}
 	if t.MandateAt.IsZero() {
-		dst = append(dst, '\\', 'N', '\t')
+		dst = appendCopyNull(dst)
 	} else {
 		dst = appendCopyNumber(dst, t.MandateAt.UnixMicro())
 	}

@@ -28,6 +28,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		return nil
 	})
 	event := env.Settle(t, claimed, approved).Events[0]
+	subscription := env.Settled(t, shop, storetest.WithTerms(storetest.Monthly)).Subscription
 	env.Exec(t, "UPDATE events SET next_attempt_at = 5 WHERE id = $1", event.ID.String())
 	_, key := env.APIKey(t, shop.ID)
 	reads := deliveryReads(shop.Profile.ID, event.ID)
@@ -62,6 +63,18 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			_, err := scope.Session(ctx, draft.ID)
 			return found(true, err)
 		},
+		"SessionRecord": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.SessionRecord(ctx, draft.ID)
+			return found(true, err)
+		},
+		"Lead": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Lead(ctx, draft.Lead.ID)
+			return found(true, err)
+		},
+		"Subscription": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Subscription(ctx, subscription.ID)
+			return found(true, err)
+		},
 		"Tenant": func(ctx context.Context, scope store.Tenant) int {
 			tenant, err := scope.Tenant(ctx)
 			return found(tenant.ID == shop.ID, err)
@@ -75,7 +88,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 func deliveryReads(profileID, eventID uuid.UUID) map[string]func(context.Context, store.Tenant) int {
 	return map[string]func(context.Context, store.Tenant) int{
 		"Deliveries": func(ctx context.Context, scope store.Tenant) int {
-			all, err := scope.Deliveries(ctx, store.DeliveryFilter{}, store.DeliveryPage{Limit: 10})
+			all, err := scope.Deliveries(ctx, store.DeliveryFilter{}, store.Stretch{Limit: 10})
 			return found(len(all) > 0, err)
 		},
 		"DeliveriesDue": func(ctx context.Context, scope store.Tenant) int {

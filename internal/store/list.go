@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,31 @@ import (
 type Position struct {
 	At time.Time
 	ID uuid.UUID
+}
+
+// Below and Above are the positions next to one, with nothing in between: a page
+// that begins at one of them has the record at the position itself.
+
+func (p Position) Below() Position {
+	for i := len(p.ID) - 1; i >= 0; i-- {
+		p.ID[i]--
+		if p.ID[i] != math.MaxUint8 {
+			return p
+		}
+	}
+	p.At = p.At.Add(-time.Microsecond)
+	return p
+}
+
+func (p Position) Above() Position {
+	for i := len(p.ID) - 1; i >= 0; i-- {
+		p.ID[i]++
+		if p.ID[i] != 0 {
+			return p
+		}
+	}
+	p.At = p.At.Add(time.Microsecond)
+	return p
 }
 
 // Window is the stretch of a listing that a page shows. A listing begins with

@@ -35,6 +35,7 @@ func TestPagesAreReadFromAnIndexInOrder(t *testing.T) {
 				}
 			}
 		}
+		expectSearchesAlongIndexes(t, env, l)
 	})
 }
 

@@ -37,16 +37,9 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 	return found, err
 }
 
-// Credential is what an API key stands for.
-type Credential struct {
-	KeyID        uuid.UUID
-	TenantID     uuid.UUID
-	TenantNumber uint32
-	SetupVersion int64
-}
-
-// CredentialByKeyHash finds an API key that has not been revoked. It is asked
-// on every call and cached nowhere, so that a revoked key stops working at once.
+// CredentialByKeyHash finds an API key that has not been revoked. It is asked on
+// every call, so that a revoked key stops working at once; only a call that rests
+// on the key in the database as well may recall what was found (RecallCredential).
 func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
 	result, err := s.engine.query(ctx, `
 		SELECT k.id, k.tenant_id, n.number, n.setup_version FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
@@ -58,10 +51,12 @@ func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Cred
 		v.TenantNumber = uint32(number)
 		return v, err
 	})
-	if errors.Is(err, errNoRow) {
-		return Credential{}, false, nil
+	if err != nil && !errors.Is(err, errNoRow) {
+		return Credential{}, false, err
 	}
-	return c, err == nil, err
+	found = err == nil
+	s.noteCredential(keyHash, c, found)
+	return c, found, nil
 }
 
 // Due names something of a tenant that is due, and since when.
@@ -69,14 +64,14 @@ type Due struct {
 	TenantID uuid.UUID
 	ID       uuid.UUID
 	At       time.Time
-	// IsRefund tells a transaction that gives money back from a payment.
-	IsRefund bool
+	// Type is what a transaction that is due does.
+	Type payment.TransactionType
 }
 
 func scanDue(r rows) (d Due, err error) { return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}) }
 
 func scanDueTransaction(r rows) (d Due, err error) {
-	return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}, &d.IsRefund)
+	return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}, &d.Type)
 }
 
 // SessionsDue gives sessions whose time has run out, oldest first. Those with
@@ -92,7 +87,7 @@ func (s *Store) SessionsDue(ctx context.Context, now time.Time, limit int) ([]Du
 // SettlementsDue gives pending transactions whose gateway is to be asked.
 func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([]Due, error) {
 	result, err := s.engine.query(ctx, `
-		SELECT tenant_id, id, settle_due_at, refund_of IS NOT NULL FROM transactions
+		SELECT tenant_id, id, settle_due_at, type FROM transactions
 		WHERE settle_due_at IS NOT NULL AND settle_due_at <= $1 ORDER BY settle_due_at LIMIT $2`, micros(now), limit)
 	return collect(result, err, scanDueTransaction)
 }
@@ -100,8 +95,17 @@ func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([
 // LookupsDue gives open attempts whose gateway is to be asked, by real time.
 func (s *Store) LookupsDue(ctx context.Context, realNow time.Time, limit int) ([]Due, error) {
 	result, err := s.engine.query(ctx, `
-		SELECT tenant_id, id, next_lookup_at, refund_of IS NOT NULL FROM transactions
+		SELECT tenant_id, id, next_lookup_at, type FROM transactions
 		WHERE in_flight IS NOT NULL AND next_lookup_at <= $1 ORDER BY next_lookup_at LIMIT $2`, micros(realNow), limit)
+	return collect(result, err, scanDueTransaction)
+}
+
+// OpenRebills gives the rebills of which the gateway did not say what became of
+// them, and whose sender has given up.
+func (s *Store) OpenRebills(ctx context.Context) ([]Due, error) {
+	result, err := s.engine.query(ctx, `
+		SELECT tenant_id, id, next_lookup_at, type FROM transactions
+		WHERE in_flight IS NOT NULL AND type = 'sdd_rebill' AND lookup_count > 0 ORDER BY next_lookup_at`)
 	return collect(result, err, scanDueTransaction)
 }
 
@@ -118,8 +122,9 @@ func (s *Store) SetupVersion(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return one(result, err, func(r rows) (v int64, err error) { return v, r.Scan(&v) })
 }
 
-// NextDue is when the next session runs out, pending payment is to be settled or
-// the sandbox has something to report, and false when nothing will.
+// NextDue is when the next session runs out, pending payment is to be settled,
+// subscription is to be billed or the sandbox has something to report, and false
+// when nothing will.
 func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err error) {
 	result, err := s.engine.query(ctx, `
 		SELECT MIN(due) FROM (
@@ -127,6 +132,8 @@ func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err erro
 			WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND open_transaction_id IS NULL
 			UNION ALL
 			SELECT MIN(settle_due_at) FROM transactions WHERE settle_due_at IS NOT NULL
+			UNION ALL
+			SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL
 			UNION ALL
 			SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL) AS next`)
 	at, err = one(result, err, func(r rows) (at time.Time, err error) { return at, r.Scan(instant{&at}) })
@@ -169,9 +176,24 @@ func (s *Store) TransactionOwner(ctx context.Context, id uuid.UUID) (tenantID uu
 	return s.owner(ctx, "transactions", id, ErrNoTransaction)
 }
 
+// SessionOwner finds whose a session is.
+func (s *Store) SessionOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "sessions", id, payment.ErrSessionNotFound)
+}
+
+// LeadOwner finds whose a lead is.
+func (s *Store) LeadOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "leads", id, ErrNoLead)
+}
+
 // ChargebackOwner finds whose a chargeback is.
 func (s *Store) ChargebackOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
 	return s.owner(ctx, "chargebacks", id, ErrNoChargeback)
+}
+
+// SubscriptionOwner finds whose a subscription is.
+func (s *Store) SubscriptionOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "subscriptions", id, ErrNoSubscription)
 }
 
 // ImportOwner finds whose an import is.

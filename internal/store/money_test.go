@@ -86,6 +86,18 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 			known, err := scope.ChargebackByMerchantID(ctx, "CB-1")
 			return found(known != nil, err)
 		},
+		"CollectionsByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.CollectionsByMerchantID(ctx, []string{paid.Transaction.MerchantTransactionID})
+			return found(len(all) > 0, err)
+		},
+		"CollectionsByGatewayReference": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.CollectionsByGatewayReference(ctx, shop.Gateway.ID, []string{paid.Transaction.GatewayReference})
+			return found(len(all) > 0, err)
+		},
+		"ChargebacksByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.ChargebacksByMerchantID(ctx, []string{"CB-1"})
+			return found(len(all) > 0, err)
+		},
 		"UnlinkedChargeback": func(ctx context.Context, scope store.Tenant) int {
 			known, err := scope.UnlinkedChargeback(ctx, paid.Transaction)
 			return found(known != nil, err)
@@ -129,7 +141,7 @@ func testRefundRoundTrip(t *testing.T, env *storetest.Env) {
 	refund := readCollection(t, env, *claimed.Refund).Transaction
 	storetest.Equal(t, refund, *claimed.Refund)
 	due, err := env.Store.LookupsDue(t.Context(), env.Now, 10)
-	if err != nil || len(due) != 1 || due[0].ID != refund.ID || !due[0].IsRefund {
+	if err != nil || len(due) != 1 || due[0].ID != refund.ID || due[0].Type != payment.Refund {
 		t.Fatalf("due are %v, error %v", due, err)
 	}
 	settled, err := payment.SettleRefund(stored, refund, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "R-1"}, env.Now)
@@ -210,5 +222,8 @@ func testAmbiguousReference(t *testing.T, env *storetest.Env) {
 	env.Exec(t, "UPDATE transactions SET gateway_reference = $1 WHERE id = $2", reference, second.Transaction.ID.String())
 	if _, err := tenant.CollectionByGatewayReference(t.Context(), shop.Gateway.ID, reference); !errors.Is(err, store.ErrNoTransaction) {
 		t.Errorf("two payments gave %v", err)
+	}
+	if found, err := tenant.CollectionsByGatewayReference(t.Context(), shop.Gateway.ID, []string{reference}); err != nil || len(found) != 0 {
+		t.Errorf("two payments gave %d among many, error %v", len(found), err)
 	}
 }

@@ -18,11 +18,12 @@ import (
 
 // SQLSTATE codes that we act on.
 const (
-	pgUniqueViolation = "23505"
-	pgDeadlock        = "40P01"
-	pgSerialization   = "40001"
-	pgDivisionByZero  = "22012"
-	pgUndefinedTable  = "42P01"
+	pgNotNullViolation = "23502"
+	pgUniqueViolation  = "23505"
+	pgDeadlock         = "40P01"
+	pgSerialization    = "40001"
+	pgDivisionByZero   = "22012"
+	pgUndefinedTable   = "42P01"
 )
 
 // writeTries bounds how often a unit is run again that PostgreSQL sacrificed to
@@ -33,6 +34,7 @@ const writeTries = 4
 type postgres struct {
 	connections *pgxpool.Pool
 	queue       *river.Client[pgx.Tx]
+	shared      gatherer[*sharedUnit]
 }
 
 // openPostgres makes the pool; nothing is connected before it is needed.
@@ -55,7 +57,9 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 	if err != nil {
 		return nil, err
 	}
-	return &postgres{connections: pool, queue: queue}, nil
+	p := &postgres{connections: pool, queue: queue}
+	p.shared = gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
+	return p, nil
 }
 
 func (p *postgres) write(ctx context.Context, at time.Time, work func(*Tx) error) (err error) {
@@ -77,13 +81,30 @@ func (p *postgres) writeOnce(ctx context.Context, at time.Time, work func(*Tx) e
 	if err := work(tx); err != nil {
 		return err
 	}
+	if tx.isShared() && conv.tx == nil {
+		if err := p.writeShared(ctx, tx); !errors.Is(err, errGroupGivenUp) {
+			return err
+		}
+	}
 	return conv.finish(ctx, tx.pending)
 }
 
 func (p *postgres) query(ctx context.Context, sql string, args ...any) (rows, error) {
-	result, err := p.connections.Query(ctx, sql, direct(args)...)
+	args = direct(args)
+	if ctx.Value(freshPlan{}) != nil {
+		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+	}
+	result, err := p.connections.Query(ctx, sql, args...)
 	return postgresRows{result}, err
 }
+
+// freshPlan marks reads whose plan is made anew each time. PostgreSQL keeps the
+// plan of a prepared statement that was made while a table was nearly empty, and
+// a table that is being filled by the thousand would be read from end to end for
+// every batch, until it is analyzed.
+type freshPlan struct{}
+
+func planAnew(ctx context.Context) context.Context { return context.WithValue(ctx, freshPlan{}, true) }
 
 // postgresRows gives pgx's rows what a listing needs beyond.
 type postgresRows struct{ pgx.Rows }
@@ -155,9 +176,14 @@ func (c *postgresConversation) enqueue(ctx context.Context, job Job, notBefore t
 	return err
 }
 
-// relax holds for this transaction only.
-func (c *postgresConversation) relax() string {
-	return `SELECT set_config('synchronous_commit', 'off', TRUE)`
+func (c *postgresConversation) dialect() dialect {
+	return dialect{
+		relax:      `SELECT set_config('synchronous_commit', 'off', TRUE)`, // for this transaction only
+		skipLocked: ` FOR UPDATE OF s SKIP LOCKED`,
+		analyze:    `ANALYZE `,
+		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND last_analyze IS NULL
+			AND last_autoanalyze IS NULL AND n_live_tup >= 500`,
+	}
 }
 
 // batchOf writes a requirement so that PostgreSQL itself gives the unit up when
@@ -167,7 +193,10 @@ func batchOf(statements []statement) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, s := range statements {
 		text := s.sql
-		if s.none != nil {
+		switch {
+		case s.next.sql != "":
+			text = s.next.together(text)
+		case s.none != nil:
 			text = "WITH required AS (" + text + " RETURNING 1) SELECT 1 / COUNT(*) FROM required"
 		}
 		batch.Queue(text, direct(s.args)...)
@@ -214,13 +243,22 @@ func pipeline(results pgx.BatchResults, statements []statement) error {
 	for _, s := range statements {
 		if _, err := results.Exec(); err != nil {
 			_ = results.Close() // the statement's error says more
-			if s.none != nil && hasCode(err, pgDivisionByZero) {
+			if s.none != nil && hasCode(err, unmetCode(s)) {
 				return s.none
 			}
 			return keyError(err)
 		}
 	}
 	return keyError(results.Close())
+}
+
+// unmetCode is how a requirement ends that touches no row: it divides by their
+// number, and a continuation has no id for the column that must have one.
+func unmetCode(s statement) string {
+	if s.next.sql != "" {
+		return pgNotNullViolation
+	}
+	return pgDivisionByZero
 }
 
 // hasCode tells whether PostgreSQL gave an error of a code.

@@ -22,30 +22,22 @@ var ErrStale = errors.New("store: changed in the meantime")
 
 // ClaimAttempt records an attempt before the gateway is called. It takes the
 // session only in the state in which the purchase was read: of two calls at
-// once, one finds the row changed and gets a conflict.
+// once, one finds the row changed and gets a conflict. The count of attempts alone
+// does not tell that nothing has happened, because one that was never sent is
+// given back; the last attempt does.
 func (tx *Tx) ClaimAttempt(p payment.Purchase, sealedIBAN string) {
 	s, t, o := p.Session, p.Transaction, p.Order
 	tx.require(payment.Conflicting("A payment for this session is being processed."), `
 		UPDATE sessions SET attempts_used = $3, open_transaction_id = $4, last_transaction_id = $4, updated_at = $5
 		WHERE tenant_id = $1 AND id = $2 AND status = 'PENDING' AND open_transaction_id IS NULL
 			AND attempts_used = $3 - 1 AND expires_at > $5 AND COALESCE(last_transaction_id, $6) = $6`,
-		s.TenantID, s.ID, s.AttemptsUsed, t.ID, micros(tx.At), previousID(p))
+		s.TenantID, s.ID, s.AttemptsUsed, t.ID, micros(tx.At), orNil(p.PreviousTransactionID))
 	tx.then(`
 		INSERT INTO orders (tenant_id, id, session_id, order_number, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $6)
 		ON CONFLICT (tenant_id, session_id) DO UPDATE SET status = excluded.status, updated_at = excluded.updated_at`,
 		s.TenantID, o.ID, s.ID, o.Number, o.Status, micros(tx.At))
 	tx.insertTransaction(t, sealedIBAN)
-}
-
-// previousID is what the session names as its last attempt while it is claimed,
-// the nil id for none. The count alone does not tell that nothing has happened:
-// an attempt that was never sent is given back.
-func previousID(p payment.Purchase) uuid.UUID {
-	if p.PreviousTransactionID == nil {
-		return uuid.Nil
-	}
-	return *p.PreviousTransactionID
 }
 
 // Reopen records that the gateway is about to be asked about an attempt that
@@ -111,10 +103,9 @@ func orderFields(o *payment.Order) []any {
 func (t Tenant) Purchase(ctx context.Context, transactionID uuid.UUID) (payment.Purchase, error) {
 	result, err := t.query(ctx, purchaseQuery, transactionID)
 	p, err := one(result, err, scanPurchase)
-	if err != nil || p.Transaction.SubscriptionID == nil {
-		return p, err
+	if err == nil {
+		p.Subscription, err = t.subscriptionOf(ctx, p.Transaction)
 	}
-	p.Subscription, err = t.subscription(ctx, *p.Transaction.SubscriptionID)
 	return p, err
 }
 

@@ -41,47 +41,86 @@ func leadFields(l *payment.Lead) []any {
 // CreateSession writes the lead and its session. The lead is known by its
 // address; one that holds another session refuses the unit (IsLeadBusy).
 func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
-	tx.putLead(s.TenantID, lead)
-	tx.insertSession(s, lead)
+	tx.share(leadRow(s.TenantID, lead))
+	tx.pending = append(tx.pending, statement{
+		sql:  insertLead + `VALUES (` + leadValues + `)` + orUpdateLead,
+		args: append(tx.sessionArgs(s, lead), leadArgs(lead)...), next: insertSession,
+	})
+}
+
+// CreateSessionFor is CreateSession for a key that was recalled: where the key has
+// been revoked or the set-up changed since, nothing is written and Write gives
+// ErrStale. That is decided before IsLeadBusy, which thus speaks for a valid key.
+// The key is asked for in the statement that writes anyway: to ask apart would
+// cost every create another one.
+func (tx *Tx) CreateSessionFor(c Credential, s payment.Session, lead payment.Lead) {
+	tx.share(leadRow(s.TenantID, lead))
+	args := append(tx.sessionArgs(s, lead), leadArgs(lead)...)
+	tx.pending = append(tx.pending, statement{
+		sql: insertLead + `SELECT ` + leadValues + `
+			FROM tenants n JOIN api_keys k ON k.tenant_id = n.id
+			WHERE n.id = $1 AND n.setup_version = $33 AND k.id = $34 AND k.revoked_at IS NULL` + orUpdateLead,
+		args: append(args, c.SetupVersion, c.KeyID), none: ErrStale, next: insertSession,
+	})
+}
+
+// leadRow names the row at which creates for one lead queue up.
+func leadRow(tenantID uuid.UUID, lead payment.Lead) string {
+	return "leads/" + tenantID.String() + "/" + lead.EmailKey()
 }
 
 // ReplaceSession is CreateSession for a lead that holds a session: one whose
 // time has run out makes way first. It is a step of its own because nearly all
 // creates do without it.
 func (tx *Tx) ReplaceSession(s payment.Session, lead payment.Lead) {
-	tx.putLead(s.TenantID, lead) // first, so that creates for one lead queue up at its row
+	// The lead comes first, so that creates for one lead queue up at its row.
+	tx.then(insertLead+`VALUES ($1, $4, $5, $3, $6, $7, $8, $9, $10, $11, $12, $2, $2)`+orUpdateLead,
+		append([]any{s.TenantID, micros(tx.At), lead.EmailKey()}, leadArgs(lead)...)...)
 	tx.then(`
 		UPDATE sessions SET holds_lead = FALSE, updated_at = $3,
 			status = CASE WHEN status = 'PENDING' THEN 'EXPIRED' ELSE status END
 		WHERE tenant_id = $1 AND lead_id = (SELECT id FROM leads WHERE tenant_id = $1 AND email_key = $2)
 			AND holds_lead AND expires_at <= $3 AND NOT (status = 'PENDING' AND open_transaction_id IS NOT NULL)`,
 		s.TenantID, lead.EmailKey(), micros(tx.At))
-	tx.insertSession(s, lead)
+	tx.then(insertSession.separately(), tx.sessionArgs(s, lead)...)
 }
 
-func (tx *Tx) putLead(tenantID uuid.UUID, lead payment.Lead) {
-	tx.then(`
+const (
+	insertLead = `
 		INSERT INTO leads (tenant_id, id, email, email_key, first_name, last_name, country, address, city, postal_code,
-			phone, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+			phone, created_at, updated_at) `
+	// leadValues share the tenant, the instant and the address with the session.
+	leadValues   = `$1, $24, $25, $23, $26, $27, $28, $29, $30, $31, $32, $22, $22`
+	orUpdateLead = `
 		ON CONFLICT (tenant_id, email_key) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
 			last_name = excluded.last_name, country = excluded.country, address = excluded.address,
 			city = excluded.city, postal_code = excluded.postal_code, phone = excluded.phone,
-			updated_at = excluded.updated_at`,
-		tenantID, lead.ID, lead.Email, lead.EmailKey(), lead.FirstName, lead.LastName, lead.Country, lead.Address,
-		lead.City, lead.PostalCode, lead.Phone, micros(tx.At))
+			updated_at = excluded.updated_at`
+)
+
+// leadArgs are the fields of a lead alone.
+func leadArgs(lead payment.Lead) []any {
+	return []any{
+		lead.ID, lead.Email, lead.FirstName, lead.LastName, lead.Country, lead.Address, lead.City, lead.PostalCode, lead.Phone,
+	}
 }
 
-func (tx *Tx) insertSession(s payment.Session, lead payment.Lead) {
-	t := s.Terms
-	tx.then(`
+// insertSession makes the session of the lead that was written.
+var insertSession = continuation{
+	found: `SELECT id FROM leads WHERE tenant_id = $1 AND email_key = $23`,
+	sql: `
 		INSERT INTO sessions (tenant_id, id, token, lead_id, status, price_minor, currency, billing_type,
 			billing_frequency, trial_unit, trial_period, trial_minor, gateway_id, campaign_id, offer_id,
 			hosted_page_id, webhook_profile_id, acceptance_mode, mandate_reference, customer_ip, max_attempts,
 			attempts_used, holds_lead, expires_at, created_at, updated_at)
-		SELECT $1, $2, $3, l.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-			0, TRUE, $21, $22, $22
-		FROM leads l WHERE l.tenant_id = $1 AND l.email_key = $23`,
+		VALUES ($1, $2, $3, (SELECT id FROM written), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+			$18, $19, $20, 0, TRUE, $21, $22, $22)`,
+}
+
+// sessionArgs are the arguments of insertSession.
+func (tx *Tx) sessionArgs(s payment.Session, lead payment.Lead) []any {
+	t := s.Terms
+	return append(make([]any, 0, 34),
 		s.TenantID, s.ID, s.Token, s.Status, t.PriceMinor, t.Currency, t.BillingType,
 		t.Frequency, t.TrialUnit, t.TrialPeriod, t.TrialMinor, s.GatewayID, s.CampaignID, s.OfferID,
 		s.HostedPageID, s.WebhookProfileID, s.AcceptanceMode, s.MandateReference, s.CustomerIP, s.MaxAttempts,

@@ -11,13 +11,8 @@ func (tx *Tx) SettleLate(before payment.Purchase, after payment.Settlement, even
 	tx.require(ErrStale, `
 		UPDATE orders SET status = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND status = $5`,
 		t.TenantID, after.Order.ID, after.Order.Status, micros(tx.At), before.Order.Status)
-	if s := after.Subscription; s != nil {
-		tx.require(ErrStale, `
-			UPDATE subscriptions SET status = $3, next_billing_date = $4, cancelled_at = $5,
-				revenue_minor = revenue_minor + $6, updated_at = $7
-			WHERE tenant_id = $1 AND id = $2 AND status = $8`,
-			t.TenantID, s.ID, s.Status, date(s.NextBillingDate), micros(s.CancelledAt),
-			s.RevenueMinor-before.Subscription.RevenueMinor, micros(tx.At), before.Subscription.Status)
+	if after.Subscription != nil {
+		tx.ChangeSubscription(*before.Subscription, *after.Subscription)
 	}
 	for _, e := range events {
 		tx.insertEvent(t.TenantID, e)

@@ -3,24 +3,16 @@ package store
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/merchant"
 )
 
-// setupCache keeps each tenant's set-up under the version that authentication
-// or a session look-up has just read. A change raises the version, so that what
-// was changed is in force at once, and calls need no query of their own for it.
-type setupCache struct {
-	mu      sync.RWMutex
-	tenants map[uuid.UUID]versionedSetup
-}
-
-// maxCachedSetups bounds the memory that tenants take who are seldom seen.
-const maxCachedSetups = 10_000
-
+// versionedSetup is a tenant's set-up as it is kept in memory, under the version
+// that authentication or a session look-up has just read. A change raises the
+// version, so that what was changed is in force at once, and calls need no query
+// of their own for it.
 type versionedSetup struct {
 	version int64
 	setup   *merchant.Setup
@@ -29,35 +21,15 @@ type versionedSetup struct {
 // Setup gives a tenant's set-up in a version read before. It is shared between
 // calls and must not be changed.
 func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*merchant.Setup, error) {
-	s.setups.mu.RLock()
-	known, ok := s.setups.tenants[tenantID]
-	s.setups.mu.RUnlock()
-	if ok && known.version == version {
+	if known, ok := s.setups.get(tenantID); ok && known.version == version {
 		return known.setup, nil
 	}
 	setup, err := s.Tenant(tenantID).readSetup(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.setups.mu.Lock()
-	defer s.setups.mu.Unlock()
-	if s.setups.tenants == nil {
-		s.setups.tenants = map[uuid.UUID]versionedSetup{}
-	}
 	s.setups.keep(tenantID, versionedSetup{version, setup})
 	return setup, nil
-}
-
-// keep lets go of another tenant's copy when there are many: one that is still
-// used comes back with its next call.
-func (c *setupCache) keep(tenantID uuid.UUID, copied versionedSetup) {
-	if _, known := c.tenants[tenantID]; !known && len(c.tenants) >= maxCachedSetups {
-		for other := range c.tenants {
-			delete(c.tenants, other)
-			break
-		}
-	}
-	c.tenants[tenantID] = copied
 }
 
 // readSetup reads all that a tenant has set up, the inactive included.

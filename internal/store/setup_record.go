@@ -83,6 +83,7 @@ type (
 		MaxPaymentAttempts int                    `json:"max_payment_attempts"`
 		AcceptanceMode     payment.AcceptanceMode `json:"acceptance_mode"`
 		SessionTTL         time.Duration          `json:"session_ttl_ns"`
+		Dunning            payment.Dunning        `json:"dunning_days"`
 		OfferOverrides     map[string]any         `json:"offer_overrides"`
 	}
 )
@@ -132,7 +133,7 @@ func (s *Store) PutCampaign(tx *Tx, tenantID uuid.UUID, c merchant.Campaign) err
 	return s.putRecord(tx, tenantID, setupRecord{id: c.ID, kind: kindCampaign, active: c.Active},
 		campaignDocument{
 			c.Name, c.OfferID, c.GatewayID, c.HostedPageID, c.WebhookProfileID, c.MaxPaymentAttempts,
-			c.AcceptanceMode, c.SessionTTL, c.OfferOverrides,
+			c.AcceptanceMode, c.SessionTTL, c.Dunning, c.OfferOverrides,
 		}, nil)
 }
 

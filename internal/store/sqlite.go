@@ -119,6 +119,12 @@ func (c sqliteConversation) run(ctx context.Context, statements []statement) err
 		if touched, _ := result.RowsAffected(); s.none != nil && touched == 0 {
 			return s.none
 		}
+		if s.next.sql == "" {
+			continue
+		}
+		if _, err := c.writes.exec(ctx, c.tx, s.next.separately(), s.args...); err != nil {
+			return sqliteKeyError(err)
+		}
 	}
 	return nil
 }
@@ -133,8 +139,9 @@ func (c sqliteConversation) enqueue(ctx context.Context, job Job, notBefore time
 	return err
 }
 
-// relax has nothing to say: the commit is shared with whatever else is written.
-func (c sqliteConversation) relax() string { return "" }
+// dialect has nothing to say: the commit is shared with whatever else is written,
+// and there is one writer only.
+func (c sqliteConversation) dialect() dialect { return dialect{} }
 
 // sqliteKeyError names a broken unique key by our rule for names, since SQLite
 // tells its columns only.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 
 	"sepad/internal/vault"
@@ -19,7 +20,8 @@ type Store struct {
 	// lagging serves reads that may be behind: a replica, or the engine itself.
 	lagging     engine
 	vault       *vault.Vault
-	setups      setupCache
+	setups      cache[uuid.UUID, versionedSetup]
+	credentials cache[string, Credential]
 	queueLogger *slog.Logger
 	onEvents    func(Endpoint)
 }

@@ -11,7 +11,8 @@ const transactionColumns = `t.tenant_id, t.id, t.session_id, t.order_id, t.subsc
 	t.sequence_type, t.source, t.iban_masked, t.iban_country, t.bic, t.bank_name, t.holder_name, t.email,
 	t.mandate_reference, t.mandate_at, t.attempt_number, t.in_flight, t.lookup_count, t.next_lookup_at, t.settle_due_at,
 	t.verification_url, t.verification_reference, t.decline_code, t.decline_message, t.gateway_code, t.gateway_message,
-	t.processed_at, t.created_at, t.updated_at, t.refund_of, t.refunded_minor, t.refunding_minor`
+	t.processed_at, t.created_at, t.updated_at, t.refund_of, t.refunded_minor, t.refunding_minor,
+	t.billing_period`
 
 // transactionRow is a transaction while it is being scanned.
 type transactionRow struct {
@@ -35,7 +36,7 @@ func (row *transactionRow) fields() []any {
 		instant{&t.ProcessedAt},
 		instant{&t.CreatedAt},
 		instant{&t.UpdatedAt},
-		&t.RefundOf, &t.RefundedMinor, &t.RefundingMinor,
+		&t.RefundOf, &t.RefundedMinor, &t.RefundingMinor, &t.Period,
 	}
 }
 
@@ -56,13 +57,15 @@ func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
 			tenant_reference_id, gateway_reference, status, type, amount_minor, currency, sequence_type, source,
 			iban_sealed, iban_masked, iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at,
 			attempt_number, in_flight, lookup_count, next_lookup_at, verification_url, verification_reference,
-			decline_code, decline_message, gateway_code, gateway_message, created_at, updated_at)
+			decline_code, decline_message, gateway_code, gateway_message, created_at, updated_at, subscription_id,
+			billing_period)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, 0, $26, '', '', '', '', '', '', $27, $27)`,
-		t.TenantID, t.ID, *t.SessionID, t.OrderID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
+			$23, $24, $25, 0, $26, '', '', '', '', '', '', $27, $27, $28, $29)`,
+		t.TenantID, t.ID, t.SessionID, t.OrderID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
 		t.TenantReferenceID, t.Status, t.Type, t.AmountMinor, t.Currency, t.SequenceType, t.Source,
 		sealedIBAN, t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference,
-		micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, micros(t.Attempt.NextLookupAt), micros(tx.At))
+		micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, micros(t.Attempt.NextLookupAt), micros(tx.At),
+		t.SubscriptionID, t.Period)
 }
 
 // updateTransaction writes what an answer changed, if the row is still in the

@@ -16,6 +16,9 @@ type Tx struct {
 	conv      conversation
 	pending   []statement
 	announced []Endpoint
+	// sharedRow is not empty when the unit may commit together with others.
+	sharedRow string
+	relaxed   bool
 }
 
 // Write runs work as one unit: everything it does through tx is committed
@@ -50,10 +53,20 @@ func (tx *Tx) then(sql string, args ...any) {
 // later one makes durable: what commits after them in the ordinary way brings
 // them to the disk as well.
 func (tx *Tx) Relax() {
-	if sql := tx.conv.relax(); sql != "" {
+	tx.relaxed = true
+	if sql := tx.conv.dialect().relax; sql != "" {
 		tx.then(sql)
 	}
 }
+
+// share lets the unit commit together with others that come at the same time,
+// where that is quicker. Row names what it may have to queue for; a group takes
+// such rows in order. It is for short units of statements alone.
+func (tx *Tx) share(row string) { tx.sharedRow = row }
+
+// isShared tells whether the unit may commit together with others: never one that
+// spares the disk, for its neighbours may not.
+func (tx *Tx) isShared() bool { return tx.sharedRow != "" && !tx.relaxed }
 
 // flush sends what was gathered.
 func (tx *Tx) flush() error {

@@ -91,7 +91,7 @@ func TestSomeFailuresPauseNobody(t *testing.T) {
 		b.receiver.mu.Lock()
 		defer b.receiver.mu.Unlock()
 		if calls++; calls%3 == 0 {
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
 	b.events(t, b.endpoint, 300)

@@ -25,6 +25,9 @@ const (
 	DefaultLinger = 200 * time.Millisecond
 	// afterError is the wait after the database could not be used.
 	afterError = time.Second
+	// startAhead is how far a start looks ahead: the queue's sweeps, which find
+	// what comes due later, begin once the lease of a leader that died is over.
+	startAhead = 30 * time.Second
 )
 
 // Options are what a Deliverer is made from.
@@ -177,13 +180,14 @@ func (d *Deliverer) share() int {
 	return max(1, min(maxInFlight, maxInFlightTotal/max(1, d.active)))
 }
 
-// Start takes up what a crash or a stop has left.
+// Start takes up what a crash or a stop has left: it sends what is in line, and
+// sets the alarm for what comes soon.
 func (d *Deliverer) Start(ctx context.Context) error {
 	now := d.Clock.Now()
 	if err := d.Store.EndLeases(ctx, now); err != nil {
 		return err
 	}
-	due, err := d.Store.EndpointsDue(ctx, now)
+	due, err := d.Store.EndpointsDue(ctx, now.Add(startAhead))
 	for _, e := range due {
 		d.Wake(e)
 	}

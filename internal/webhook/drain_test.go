@@ -97,7 +97,9 @@ func TestRetries(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 			b := setup(t, env)
-			b.receiver.answers(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "out of order", 500) })
+			b.receiver.answers(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "out of order", http.StatusInternalServerError)
+			})
 			id := b.events(t, b.endpoint, 1)[0]
 			ahead := b.work(t)
 			wait := ahead.next.Sub(b.clock.Now())
@@ -105,7 +107,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("the next attempt is in %s", wait)
 			}
 			record := b.wantStatus(t, id, store.DeliveryPending, 1)
-			if a := record.Attempts[0]; a.StatusCode != 500 || a.Answer != "out of order\n" || !record.NextAttemptAt.Equal(ahead.next) {
+			if a := record.Attempts[0]; a.StatusCode != http.StatusInternalServerError || a.Answer != "out of order\n" || !record.NextAttemptAt.Equal(ahead.next) {
 				t.Errorf("the log says %+v, next %s", a, record.NextAttemptAt)
 			}
 			b.clock.pass(wait - time.Millisecond)
@@ -150,7 +152,6 @@ func TestRetries(t *testing.T) {
 		b.wantStatus(t, ids[0], store.DeliveryFailed, 1)
 		b.wantStatus(t, ids[1], store.DeliveryDelivered, 1)
 	})
-
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -34,10 +34,10 @@ func TestFaultyReceivers(t *testing.T) {
 		status int
 		error  string
 	}{
-		{"one that answers 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, ""},
+		{"one that answers 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, 500, ""},
 		{"one that answers with a redirect", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/elsewhere")
-			w.WriteHeader(302)
+			w.WriteHeader(http.StatusFound)
 		}, 302, ""},
 		{"one that resets the connection", reset, 0, "reset"},
 		{"one that closes the connection", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, "EOF"},
@@ -64,7 +64,6 @@ func TestFaultyReceivers(t *testing.T) {
 			}
 		})
 	}
-
 }
 
 func TestReceiversThatNeedPatience(t *testing.T) {
@@ -94,7 +93,7 @@ func TestReceiversThatNeedPatience(t *testing.T) {
 		t.Parallel()
 		b := setup(t, storetest.SQLite(t))
 		b.receiver.answers(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(200)
+			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
 			<-time.After(30 * time.Millisecond)
 			fmt.Fprint(w, "at last")

@@ -111,28 +111,61 @@ func TestSweepAsksForOneDrainPerEndpoint(t *testing.T) {
 		b.work(t)
 		busy := b.newEndpoint(t, b.receiver.URL)
 		b.events(t, busy, 2)
-		sweep := func() (endpoints []store.Endpoint) {
+		jobs := func() int {
+			return storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint' AND state = 'available'`)
+		}
+		sweep := func() []store.Endpoint {
 			t.Helper()
-			for range 2 {
-				if err := Sweep(t.Context(), b.Store, b.clock.Now()); err != nil {
-					t.Fatal(err)
-				}
+			if err := Sweep(t.Context(), b.Store, b.clock.Now()); err != nil {
+				t.Fatal(err)
 			}
 			due, err := b.Store.EndpointsDue(t.Context(), b.clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if jobs := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint'`); jobs != len(due) {
-				t.Errorf("%d jobs for %d endpoints", jobs, len(due))
-			}
 			return due
 		}
-		if due := sweep(); len(due) != 1 || due[0] != busy {
+		began := time.Now().Truncate(uniqueFor)
+		due := sweep()
+		sweep()
+		periods := int(time.Since(began)/uniqueFor) + 1
+		if len(due) != 1 || due[0] != busy {
 			t.Errorf("due are %v, not %v; idle is %v", due, busy, idle)
+		}
+		if got := jobs(); got < 1 || got > periods {
+			t.Errorf("%d jobs for one endpoint, looked for in %d periods", got, periods)
 		}
 		b.clock.pass(6 * time.Second)
 		if due := sweep(); len(due) != 2 {
 			t.Errorf("after the wait due are %v", due)
+		}
+	})
+}
+
+func TestADrainThatAKilledProcessHadInHand(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.events(t, b.endpoint, 1)
+		sweep := func(state string) int {
+			t.Helper()
+			if err := Sweep(t.Context(), b.Store, b.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+			return storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE CAST(state AS TEXT) = $1`, state)
+		}
+		if sweep("available") == 0 {
+			t.Fatal("no drain was asked for")
+		}
+		env.Exec(t, `UPDATE river_job SET state = 'running'`)
+		tick, deadline := time.NewTicker(50*time.Millisecond), time.After(20*time.Second)
+		defer tick.Stop()
+		for sweep("available") == 0 {
+			select {
+			case <-tick.C:
+			case <-deadline:
+				t.Fatal("the job in hand stands in the way of the next")
+			}
 		}
 	})
 }
@@ -195,7 +228,7 @@ func TestATimerTriesAgain(t *testing.T) {
 	done := make(chan struct{})
 	b.receiver.answers(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Service-Delivery-Attempt") == "1" {
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
 		close(done)

@@ -35,7 +35,7 @@ func (s Schedule) wait(failure int, asked time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	regular := s[failure-1]
-	regular += time.Duration((2*rand.Float64() - 1) * scatter * float64(regular))
+	regular += time.Duration((2*rand.Float64() - 1) * scatter * float64(regular)) //nolint:gosec // G404: nothing to guess here
 	return max(regular, min(asked, maxRetryAfter)), true
 }
 

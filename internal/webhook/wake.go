@@ -23,9 +23,18 @@ type DrainJob struct {
 // Kind names the job in the queue.
 func (DrainJob) Kind() string { return "drain_webhook_endpoint" }
 
-// InsertOpts makes the job unique while it has not been done.
+// uniqueFor bounds how long one wake-up stands for another. A job that a killed
+// process was about to do keeps its state until the queue gives it up, which takes
+// minutes; the endpoint must be woken before that.
+const uniqueFor = time.Second
+
+// atOnce has the queue hand a job out by itself; one with a date, even a past
+// one, waits for its leader.
+var atOnce time.Time
+
+// InsertOpts makes the job unique for a while, unless it has been done.
 func (DrainJob) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByPeriod: uniqueFor, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable,
 		rivertype.JobStateScheduled,
 	}}}
@@ -43,7 +52,7 @@ func Sweep(ctx context.Context, st *store.Store, now time.Time) error {
 	}
 	return st.Write(ctx, now, func(tx *store.Tx) error {
 		for _, e := range due {
-			if err := tx.Enqueue(DrainJob(e), now); err != nil {
+			if err := tx.Enqueue(DrainJob(e), atOnce); err != nil {
 				return err
 			}
 		}
@@ -86,7 +95,7 @@ func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Ti
 	}
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.Resend(e, eventID)
-		return tx.Enqueue(DrainJob(e), now)
+		return tx.Enqueue(DrainJob(e), atOnce)
 	})
 	if err != nil {
 		return store.DeliveryRecord{}, err
@@ -104,7 +113,7 @@ func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, 
 		if resent, err = tx.ResendFailed(e, from, before); err != nil || resent == 0 {
 			return err
 		}
-		return tx.Enqueue(DrainJob(e), now)
+		return tx.Enqueue(DrainJob(e), atOnce)
 	})
 	return resent, err
 }

@@ -74,6 +74,8 @@ var (
 	Slow                      = account(sandbox.Slow)
 	Chargeback                = account(sandbox.Chargeback)
 	RebillAccountClosed       = account(sandbox.RebillAccountClosed)
+	RebillDeclined            = account(sandbox.RebillDeclined)
+	RebillDeclinedOnce        = account(sandbox.RebillDeclinedOnce)
 )
 
 func account(outcome sandbox.Outcome) string {

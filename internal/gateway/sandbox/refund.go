@@ -27,10 +27,10 @@ func (a *Adapter) Refund(ctx context.Context, r gateway.Refund) (payment.Outcome
 		return payment.Outcome{}, fmt.Errorf("sandbox: recording a refund: %w", err)
 	}
 	if inserted && entry.Outcome == TimeoutApproved {
-		return payment.Outcome{}, a.giveUp(ctx)
+		return payment.Outcome{}, a.giveUp(ctx, payment.Refund)
 	}
 	if inserted && entry.Outcome == Slow {
-		if err := wait(ctx, a.options.SlowFor); err != nil {
+		if err := wait(ctx, payment.Refund, a.options.SlowFor); err != nil {
 			return payment.Outcome{}, err
 		}
 	}

@@ -23,6 +23,10 @@ func (b *Books) Audit(now time.Time) (f Findings) {
 		b.auditOrder(s, &f)
 		b.auditReports(s, &f)
 	}
+	for _, s := range b.Subscriptions {
+		b.auditSubscription(s, &f)
+	}
+	b.auditMoneyBack(&f)
 	b.auditLeads(now, &f)
 	b.auditReferences(&f)
 	b.auditLedger(&f)
@@ -120,7 +124,11 @@ func (b *Books) auditOrder(s *BookedSession, f *Findings) {
 			f.add("transaction %s belongs to another order", x.ID)
 		}
 	}
-	if want := orderStatus(last); last != nil && order.Status != want {
+	want := orderStatus(last)
+	if slices.ContainsFunc(s.Subscriptions, (*BookedSubscription).rebillChargedBack) {
+		want = payment.OrderChargedBack
+	}
+	if last != nil && order.Status != want {
 		f.add("the order of session %s (%s, transaction %s) is %s, want %s", s.ID, s.Status, last.Status, order.Status, want)
 	}
 }
@@ -203,7 +211,7 @@ func (b *Books) auditLeads(now time.Time, f *Findings) {
 // auditReferences: a merchant's reference is used once, and so is each of ours.
 func (b *Books) auditReferences(f *Findings) {
 	used := map[string]bool{}
-	for _, x := range b.Transactions {
+	for x := range b.all() {
 		for _, reference := range []string{"ours " + x.MerchantTransactionID, "theirs " + x.Reference} {
 			key := x.Tenant + reference
 			if reference != "theirs " && used[key] {
@@ -211,8 +219,15 @@ func (b *Books) auditReferences(f *Findings) {
 			}
 			used[key] = true
 		}
+	}
+	for _, x := range b.Transactions {
 		if b.Sessions[x.Session] == nil {
 			f.add("transaction %s belongs to no session", x.ID)
+		}
+	}
+	for _, x := range b.Rebills {
+		if b.Subscriptions[x.Subscription] == nil {
+			f.add("rebill %s belongs to no subscription", x.ID)
 		}
 	}
 }
@@ -220,20 +235,20 @@ func (b *Books) auditReferences(f *Findings) {
 // auditLedger holds the gateway's memory against ours.
 func (b *Books) auditLedger(f *Findings) {
 	ours := map[string]*BookedTransaction{}
-	for _, x := range b.Transactions {
+	for x := range b.all() {
 		ours[x.Tenant+x.Gateway+x.MerchantTransactionID] = x
 	}
 	collecting := map[string]int{}
 	for _, l := range b.Ledger {
-		if l.MayCollect() {
-			collecting[l.Tenant+" mandate "+l.Mandate]++
-		}
 		key := l.Tenant + l.Gateway + l.MerchantTransactionID
 		x := ours[key]
 		delete(ours, key)
 		if x == nil {
 			f.add("the gateway has %s, of which we know nothing", l.MerchantTransactionID)
 			continue
+		}
+		if l.MayCollect() && x.Type != payment.Refund {
+			collecting[l.Tenant+" mandate "+l.Mandate+x.occasion()]++
 		}
 		if x.AmountMinor != l.AmountMinor || x.Currency != l.Currency || x.Type != l.Type {
 			f.add("transaction %s: the gateway has another amount, currency or type", x.ID)
@@ -257,17 +272,14 @@ func (b *Books) auditLedger(f *Findings) {
 // agrees tells whether our record follows from the gateway's. While an attempt
 // is open ours may lag behind, but it never says more than the gateway does.
 func (l LedgerLine) agrees(x *BookedTransaction, s *BookedSession) bool {
-	if s == nil {
-		return false
-	}
 	if x.Phase != payment.PhaseNone {
 		return true
 	}
 	// The payer may have decided at the bank without anybody having asked.
-	awaits := x.Status == payment.TransactionPending && s.Status == payment.SessionAwaiting && s.Last == x.ID
+	awaits := s != nil && x.Status == payment.TransactionPending && s.Status == payment.SessionAwaiting && s.Last == x.ID
 	// The gateway has settled, and the process that asked it did not live to
 	// write that down.
-	unsettled := x.Status == payment.TransactionPending && x.SettleDue
+	unsettled := x.Status == payment.TransactionPending && !x.SettleDueAt.IsZero()
 	switch l.State {
 	case sandbox.StateApproved:
 		return x.collected() || awaits || unsettled
@@ -291,14 +303,19 @@ func (b *Books) Later(earlier *Books) (f Findings) {
 			f.add("session %s went from %s to %s", id, was.Status, is.Status)
 		}
 	}
-	for id, was := range earlier.Transactions {
-		is := b.Transactions[id]
+	present := map[string]*BookedTransaction{}
+	for x := range b.all() {
+		present[x.ID] = x
+	}
+	for was := range earlier.all() {
+		is := present[was.ID]
 		if is == nil {
-			f.add("transaction %s is gone", id)
+			f.add("transaction %s is gone", was.ID)
 		} else if !reachable(payment.TransactionRules, was.Status, is.Status) {
-			f.add("transaction %s went from %s to %s", id, was.Status, is.Status)
+			f.add("transaction %s went from %s to %s", was.ID, was.Status, is.Status)
 		}
 	}
+	b.laterSubscriptions(earlier, &f)
 	for key, n := range earlier.Events {
 		if b.Events[key] != n {
 			f.add("event %s was there %d times and is now %d times", key, n, b.Events[key])

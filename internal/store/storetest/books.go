@@ -9,14 +9,24 @@ import (
 	"sepad/internal/payment"
 )
 
-// Books are our records of purchases and the sandbox gateway's, read side by side
-// at a moment when nobody writes. Audit holds one against the other. Rebills and
-// refunds are no attempts at a purchase and are left out of both.
+// Books are our records and the sandbox gateway's, read side by side at a moment
+// when nobody writes. Audit holds one against the other.
 type Books struct {
-	Sessions     map[string]*BookedSession // by id
-	Transactions map[string]*BookedTransaction
-	Events       map[string]int // how often each key was written
-	Ledger       []LedgerLine
+	Sessions map[string]*BookedSession // by id
+	// Transactions are the attempts at a purchase; rebills and refunds, which
+	// belong to no session, stand apart.
+	Transactions  map[string]*BookedTransaction
+	Rebills       map[string]*BookedTransaction
+	Refunds       map[string]*BookedTransaction
+	Subscriptions map[string]*BookedSubscription
+	Chargebacks   map[string]BookedChargeback // by the transaction's id
+	Events        map[string]int              // how often each key was written
+	ToldAt        map[string]time.Time        // when that was
+	Ledger        []LedgerLine
+	final         map[string]bool // what the gateway refused for good
+
+	// Rules are those by which the service that is audited was run.
+	Rules BillingRules
 }
 
 // BookedSession is a session with what hangs on it.
@@ -31,32 +41,31 @@ type BookedSession struct {
 
 	Transactions  []*BookedTransaction
 	Orders        []BookedOrder
-	Subscriptions []BookedSubscription
+	Subscriptions []*BookedSubscription
 }
 
-// BookedTransaction is one attempt.
+// BookedTransaction is one attempt, rebill or refund.
 type BookedTransaction struct {
 	Tenant, ID, Session, Order, Subscription, Gateway string
-	MerchantTransactionID, Reference                  string
+	MerchantTransactionID, Reference, RefundOf        string
 	Status                                            payment.TransactionStatus
 	Type                                              payment.TransactionType
 	AmountMinor                                       int64
 	Currency                                          string
 	Phase                                             payment.Phase
-	SettleDue                                         bool
+	SettleDueAt                                       time.Time // zero for none
 	Decline                                           payment.DeclineCode
+	RefundedMinor, RefundingMinor                     int64
+	// Period and Try are a rebill's.
+	Period, Try            int
+	Sequence               payment.SequenceType
+	CreatedAt, ProcessedAt time.Time
 }
 
 // BookedOrder is an order's state.
 type BookedOrder struct {
 	ID     string
 	Status payment.OrderStatus
-}
-
-// BookedSubscription is a subscription's state.
-type BookedSubscription struct {
-	ID, Order string
-	Status    payment.SubscriptionStatus
 }
 
 // LedgerLine is what the gateway remembers of a payment. It knows nothing of
@@ -80,28 +89,31 @@ func ReadBooks(t testing.TB, url string) *Books {
 	t.Helper()
 	db := (&Env{URL: url}).DB(t)
 	defer db.Close()
-	b := &Books{Sessions: map[string]*BookedSession{}, Transactions: map[string]*BookedTransaction{}, Events: map[string]int{}}
+	b := &Books{
+		Sessions: map[string]*BookedSession{}, Transactions: map[string]*BookedTransaction{},
+		Rebills: map[string]*BookedTransaction{}, Refunds: map[string]*BookedTransaction{},
+		Subscriptions: map[string]*BookedSubscription{}, Chargebacks: map[string]BookedChargeback{},
+		Events: map[string]int{}, ToldAt: map[string]time.Time{}, final: map[string]bool{}, Rules: BillingRules{Dunning: payment.DefaultDunning()},
+	}
 	b.readLedger(t, db)
 	b.readSessions(t, db)
+	b.readSubscriptions(t, db)
 	b.readTransactions(t, db)
 	b.readOrders(t, db)
-	each(t, db, `SELECT event_key FROM events`, func(r *sql.Rows) error {
-		var key string
-		err := r.Scan(&key)
-		b.Events[key]++
-		return err
-	})
+	b.readEvents(t, db)
+	b.readChargebacks(t, db)
 	return b
 }
 
 func (b *Books) readLedger(t testing.TB, db *sql.DB) {
 	t.Helper()
 	each(t, db, `SELECT tenant_id, account_id, merchant_transaction_id, mandate_reference, outcome, state, type, amount_minor,
-		currency FROM sandbox_payments WHERE type IN ('sdd_sale', 'sdd_mandate')`, func(r *sql.Rows) error {
+		currency FROM sandbox_payments ORDER BY received_at`, func(r *sql.Rows) error {
 		var l LedgerLine
 		err := r.Scan(&l.Tenant, &l.Gateway, &l.MerchantTransactionID, &l.Mandate, &l.Outcome, &l.State, &l.Type,
 			&l.AmountMinor, &l.Currency)
 		b.Ledger = append(b.Ledger, l)
+		b.final[l.Tenant+l.MerchantTransactionID] = l.Outcome == sandbox.DeclinedFinal
 		return err
 	})
 }
@@ -124,21 +136,52 @@ func (b *Books) readSessions(t testing.TB, db *sql.DB) {
 func (b *Books) readTransactions(t testing.TB, db *sql.DB) {
 	t.Helper()
 	each(t, db, `SELECT tenant_id, id, session_id, order_id, subscription_id, gateway_id, merchant_transaction_id,
-		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code
-		FROM transactions WHERE type IN ('sdd_sale', 'sdd_mandate') ORDER BY attempt_number, created_at`, func(r *sql.Rows) error {
+		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code, refund_of,
+		refunded_minor, refunding_minor, billing_period, attempt_number, sequence_type, created_at, processed_at
+		FROM transactions ORDER BY billing_period, attempt_number, created_at`, func(r *sql.Rows) error {
 		x := &BookedTransaction{}
-		var session, order, subscription, reference, phase sql.NullString
-		var due sql.NullInt64
+		var session, order, subscription, reference, phase, refundOf sql.NullString
+		var due, period, created, processed sql.NullInt64
 		err := r.Scan(&x.Tenant, &x.ID, &session, &order, &subscription, &x.Gateway, &x.MerchantTransactionID,
-			&reference, &x.Status, &x.Type, &x.AmountMinor, &x.Currency, &phase, &due, &x.Decline)
+			&reference, &x.Status, &x.Type, &x.AmountMinor, &x.Currency, &phase, &due, &x.Decline, &refundOf,
+			&x.RefundedMinor, &x.RefundingMinor, &period, &x.Try, &x.Sequence, &created, &processed)
 		x.Session, x.Order, x.Subscription = session.String, order.String, subscription.String
-		x.Reference, x.Phase, x.SettleDue = reference.String, payment.Phase(phase.String), due.Valid
+		x.Reference, x.Phase, x.RefundOf = reference.String, payment.Phase(phase.String), refundOf.String
+		x.SettleDueAt, x.CreatedAt, x.ProcessedAt = instantOf(due), instantOf(created), instantOf(processed)
+		x.Period = int(period.Int64)
+		b.enter(x)
+		return err
+	})
+}
+
+// enter puts a transaction where it belongs.
+func (b *Books) enter(x *BookedTransaction) {
+	sub := b.Subscriptions[x.Subscription]
+	switch x.Type {
+	case payment.Refund:
+		b.Refunds[x.ID] = x
+	case payment.Rebill:
+		b.Rebills[x.ID] = x
+		if sub != nil {
+			sub.Rebills = append(sub.Rebills, x)
+		}
+	default:
 		b.Transactions[x.ID] = x
 		if s := b.Sessions[x.Session]; s != nil {
 			s.Transactions = append(s.Transactions, x)
 		}
-		return err
-	})
+		if sub != nil {
+			sub.First = x
+		}
+	}
+}
+
+// instantOf reads an instant as it is kept; NULL is none.
+func instantOf(micros sql.NullInt64) time.Time {
+	if !micros.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros.Int64).UTC()
 }
 
 func (b *Books) readOrders(t testing.TB, db *sql.DB) {
@@ -152,13 +195,16 @@ func (b *Books) readOrders(t testing.TB, db *sql.DB) {
 		}
 		return err
 	})
-	each(t, db, `SELECT id, session_id, order_id, status FROM subscriptions`, func(r *sql.Rows) error {
-		var u BookedSubscription
-		var session string
-		err := r.Scan(&u.ID, &session, &u.Order, &u.Status)
-		if s := b.Sessions[session]; s != nil {
-			s.Subscriptions = append(s.Subscriptions, u)
-		}
+}
+
+func (b *Books) readEvents(t testing.TB, db *sql.DB) {
+	t.Helper()
+	each(t, db, `SELECT event_key, created_at FROM events`, func(r *sql.Rows) error {
+		var key string
+		var at int64
+		err := r.Scan(&key, &at)
+		b.Events[key]++
+		b.ToldAt[key] = time.UnixMicro(at).UTC()
 		return err
 	})
 }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/billing"
+	"sepad/internal/config"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/setup"
+	"sepad/internal/store"
+)
+
+type subscriptionsCommand struct {
+	List    subscriptionsListCommand    `cmd:"" help:"List a tenant's subscriptions, the newest first."`
+	Preview subscriptionsPreviewCommand `cmd:"" help:"Show the next 24 billing dates of a subscription."`
+	Cancel  subscriptionsCancelCommand  `cmd:"" help:"Cancel a subscription at once; nothing is billed afterwards."`
+}
+
+type subscriptionsListCommand struct {
+	Status []string `name:"status" enum:"ACTIVE,PAST_DUE,CANCELLED" placeholder:"STATUS" help:"Only those that are ACTIVE, PAST_DUE or CANCELLED."`
+	Limit  int      `name:"limit" default:"50" help:"How many at most (default: 50)."`
+	tenantFlag
+	dataFlags
+}
+
+func (c *subscriptionsListCommand) Run(p *program) error {
+	var filter store.SubscriptionFilter
+	for _, status := range c.Status {
+		filter.Statuses = append(filter.Statuses, payment.SubscriptionStatus(status))
+	}
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
+		if err != nil {
+			return err
+		}
+		service, err := serviceClock(p, st, access)
+		if err != nil {
+			return err
+		}
+		page, err := st.Tenant(tenant.ID).Subscriptions(p.ctx, store.Window{Before: service.Now().Add(time.Second), Limit: max(1, c.Limit)}, filter)
+		if err != nil {
+			return err
+		}
+		return printSubscriptions(p, tenant, page.Rows)
+	})
+}
+
+func printSubscriptions(p *program, tenant merchant.Tenant, subscriptions []payment.Subscription) error {
+	if len(subscriptions) == 0 {
+		fmt.Fprintf(p.stderr, "%s has no such subscriptions.\n", tenant.Name)
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tSTATUS\tAMOUNT\tFREQUENCY\tNEXT\tBILLED\tFAILED\tREVENUE")
+	for _, s := range subscriptions {
+		fmt.Fprintf(table, "%s\t%s\t%s %s\t%s\t%s\t%d\t%d\t%s\n", s.ID, s.Status, s.AmountMinor, s.Currency,
+			orDash(string(s.Frequency)), orDash(s.NextBillingDate.String()), s.SuccessfulCount, s.FailedCount, s.RevenueMinor)
+	}
+	return table.Flush()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// subscriptionFlags name one subscription of any tenant.
+type subscriptionFlags struct {
+	ID string `arg:"" help:"The subscription, by its id."`
+	dataFlags
+}
+
+// find opens the data and finds the subscription's owner.
+func (f subscriptionFlags) find(p *program, work func(b *billing.Billing, tenantID, id uuid.UUID) error) error {
+	id, err := uuid.Parse(f.ID)
+	if err != nil {
+		return fmt.Errorf("%q is no id of a subscription", f.ID)
+	}
+	return f.use(p, func(st *store.Store, access config.Access) error {
+		tenantID, err := st.SubscriptionOwner(p.ctx, id)
+		if err != nil {
+			return fmt.Errorf("there is no subscription %s", id)
+		}
+		service, err := serviceClock(p, st, access)
+		if err != nil {
+			return err
+		}
+		return work(&billing.Billing{Checkout: useCases(st, access, service)}, tenantID, id)
+	})
+}
+
+type subscriptionsPreviewCommand struct {
+	Format string `name:"format" enum:"table,json" default:"table" placeholder:"table|json" help:"Form of the list (default: table)."`
+	subscriptionFlags
+}
+
+func (subscriptionsPreviewCommand) Help() string {
+	return "The dates hold as long as every collection succeeds; one that is refused is tried again on other days."
+}
+
+func (c *subscriptionsPreviewCommand) Run(p *program) error {
+	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+		sub, dates, err := b.Preview(p.ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		if c.Format == "json" {
+			return printDatesJSON(p, dates)
+		}
+		if len(dates) == 0 {
+			fmt.Fprintf(p.stderr, "The subscription is %s and has no billing dates.\n", sub.Status)
+			return nil
+		}
+		for _, date := range dates {
+			fmt.Fprintf(p.stdout, "%s  %s  %s %s\n", date, date.Start().Format("Mon"), sub.AmountMinor, sub.Currency)
+		}
+		return nil
+	})
+}
+
+func printDatesJSON(p *program, dates []payment.Date) error {
+	texts := make([]string, len(dates))
+	for i, date := range dates {
+		texts[i] = date.String()
+	}
+	encoder := json.NewEncoder(p.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(texts)
+}
+
+type subscriptionsCancelCommand struct{ subscriptionFlags }
+
+func (subscriptionsCancelCommand) Help() string {
+	return "A rebill that is at the gateway at this moment is still settled by the gateway's answer."
+}
+
+func (c *subscriptionsCancelCommand) Run(p *program) error {
+	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+		cancelled, err := b.Cancel(p.ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s is %s since %s.\n", cancelled.ID, cancelled.Status, cancelled.CancelledAt.Format(time.RFC3339))
+		return nil
+	})
+}

@@ -1,0 +1,62 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// leadBody is a person within a tenant.
+type leadBody struct {
+	ID         uuid.UUID `json:"id"`
+	TenantID   uuid.UUID `json:"tenant_id"`
+	Email      string    `json:"email"`
+	FirstName  string    `json:"first_name"`
+	LastName   string    `json:"last_name"`
+	Country    string    `json:"country"`
+	Address    *string   `json:"address"`
+	City       *string   `json:"city"`
+	PostalCode *string   `json:"postal_code"`
+	Phone      *string   `json:"phone"`
+	CreatedAt  string    `json:"created_at"`
+	UpdatedAt  string    `json:"updated_at"`
+}
+
+func leadOf(l store.LeadRecord) leadBody {
+	return leadBody{
+		ID: l.ID, TenantID: l.TenantID, Email: l.Email, FirstName: l.FirstName, LastName: l.LastName, Country: l.Country,
+		Address: given(l.Address), City: given(l.City), PostalCode: given(l.PostalCode), Phone: given(l.Phone),
+		CreatedAt: instantText(l.CreatedAt), UpdatedAt: instantText(l.UpdatedAt),
+	}
+}
+
+// listLeads answers GET /leads/.
+func (a *Admin) listLeads(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := store.LeadSearch{Common: q.common(), EmailKey: q.email()}
+	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[store.LeadRecord], error) {
+		return a.Store.SearchLeads(ctx, search, s)
+	}, func(l store.LeadRecord) uuid.UUID { return l.ID }, leadOf)
+}
+
+// showLead answers GET /leads/{id}/.
+func (a *Admin) showLead(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "id", store.ErrNoLead)
+	if err != nil {
+		return err
+	}
+	tenantID, err := a.Store.LeadOwner(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Tenant(tenantID).Lead(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusOK, leadOf(found))
+	return nil
+}

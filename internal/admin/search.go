@@ -1,0 +1,132 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/record"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// searchRoutes are those in which an operator looks for something.
+func (a *Admin) searchRoutes() []web.Route {
+	return []web.Route{
+		{Method: "GET", Pattern: "/admin/v1/sessions/", Handler: a.guarded(a.listSessions)},
+		{Method: "GET", Pattern: "/admin/v1/sessions/{id}/", Handler: a.guarded(a.showSession)},
+		{Method: "GET", Pattern: "/admin/v1/leads/", Handler: a.guarded(a.listLeads)},
+		{Method: "GET", Pattern: "/admin/v1/leads/{id}/", Handler: a.guarded(a.showLead)},
+		{Method: "GET", Pattern: "/admin/v1/transactions/", Handler: a.guarded(a.listTransactions)},
+		{Method: "GET", Pattern: "/admin/v1/chargebacks/", Handler: a.guarded(a.listChargebacks)},
+		{Method: "GET", Pattern: "/admin/v1/subscriptions/", Handler: a.guarded(a.listSubscriptions)},
+	}
+}
+
+// question reads what is looked for; every fault is said at once.
+type question struct {
+	url.Values
+	page pageRequest
+	bad  payment.Fields
+}
+
+func (a *Admin) ask(r *http.Request) question {
+	bad := payment.Fields{}
+	return question{r.URL.Query(), a.readPage(r, bad), bad}
+}
+
+func (q question) common() store.Common {
+	return store.Common{
+		TenantID: q.id("tenant_id"), CreatedFrom: readFrom(q.Get("from"), q.bad), CreatedBefore: readTo(q.Get("to"), q.bad),
+	}
+}
+
+func (q question) id(name string) uuid.UUID { return readID(q.Values, name, q.bad) }
+
+// text reads what is compared as a whole.
+func (q question) text(name string) string {
+	const longest = 255
+	text := strings.TrimSpace(q.Get(name))
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || utf8.RuneCountInString(text) > longest {
+		q.bad.Add(name, name+" must be text of at most 255 characters, without control characters.")
+	}
+	return text
+}
+
+// email is the form in which addresses are compared.
+func (q question) email() string { return payment.Lead{Email: q.text("email")}.EmailKey() }
+
+// answer reads a list and writes the page.
+func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read func(context.Context, store.Stretch) (store.Part[R], error),
+	id func(R) uuid.UUID, body func(R) T,
+) error {
+	if err := q.bad.Err(); err != nil {
+		return err
+	}
+	part, err := read(r.Context(), q.page.stretch())
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusOK, pageOf(q.page, part, id, body))
+	return nil
+}
+
+// listTransactions answers GET /transactions/.
+func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := store.TransactionSearch{
+		Common: q.common(), Status: readOneOf(q.Values, "status", payment.TransactionStatuses, q.bad),
+		Type: readOneOf(q.Values, "type", payment.StandardizedTypes, q.bad), GatewayID: q.id("payment_gateway_id"),
+		MerchantTransactionID: q.text("merchant_transaction_id"), GatewayReference: q.text("adapter_unique_id"),
+		TenantReferenceID: q.text("tenant_reference_id"), OrderNumber: q.text("order_number"), SessionID: q.id("session_id"),
+		SubscriptionID: q.id("subscription_id"), EmailKey: q.email(),
+	}
+	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Collection], error) {
+		return a.Store.SearchTransactions(ctx, search, s)
+	}, func(c payment.Collection) uuid.UUID { return c.Transaction.ID }, func(c payment.Collection) json.RawMessage {
+		return appendTransaction(nil, c)
+	})
+}
+
+// listChargebacks answers GET /chargebacks/.
+func (a *Admin) listChargebacks(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := store.ChargebackSearch{
+		Common: q.common(), Source: readOneOf(q.Values, "source", payment.ChargebackSources, q.bad),
+		ReasonCode: q.text("reason_code"), GatewayID: q.id("payment_gateway_id"),
+		MerchantTransactionID: q.text("merchant_transaction_id"), TransactionID: q.id("transaction_id"),
+	}
+	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Chargeback], error) {
+		return a.Store.SearchChargebacks(ctx, search, s)
+	}, func(c payment.Chargeback) uuid.UUID { return c.ID }, func(c payment.Chargeback) json.RawMessage {
+		return appendOwned(nil, record.Chargebacks, &c, c.TenantID)
+	})
+}
+
+// listSubscriptions answers GET /subscriptions/.
+func (a *Admin) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := store.SubscriptionSearch{
+		Common: q.common(), Status: readOneOf(q.Values, "status", payment.SubscriptionStatuses, q.bad),
+		GatewayID: q.id("payment_gateway_id"), OrderNumber: q.text("order_number"), EmailKey: q.email(),
+	}
+	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Subscription], error) {
+		return a.Store.SearchSubscriptions(ctx, search, s)
+	}, func(s payment.Subscription) uuid.UUID { return s.ID }, func(s payment.Subscription) json.RawMessage {
+		return appendSubscription(nil, s)
+	})
+}
+
+// appendOwned writes a public record and whose it is as one object.
+func appendOwned[T any](dst []byte, columns record.Columns[T], row *T, tenantID uuid.UUID) []byte {
+	dst = columns.AppendJSON(dst, row)
+	dst = append(dst[:len(dst)-1], `,"tenant_id":"`...)
+	return append(append(dst, tenantID.String()...), `"}`...)
+}

@@ -1,0 +1,94 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/record"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// subscriptionRoutes are those around one subscription.
+func (a *Admin) subscriptionRoutes() []web.Route {
+	const one = "/admin/v1/subscriptions/{id}/"
+	return []web.Route{
+		{Method: "GET", Pattern: one, Handler: a.guarded(a.showSubscription)},
+		{Method: "GET", Pattern: one + "preview/", Handler: a.guarded(a.previewSubscription)},
+		{Method: "POST", Pattern: one + "cancel/", Handler: a.guarded(a.cancelSubscription)},
+	}
+}
+
+// appendSubscription writes the public record and whose it is as one object.
+func appendSubscription(dst []byte, s payment.Subscription) []byte {
+	dst = appendOwned(dst, record.Subscriptions, &s, s.TenantID)
+	dst = append(dst[:len(dst)-1], `,"mandate_reference_id":`...)
+	return append(record.AppendJSONText(dst, s.MandateReference), '}')
+}
+
+// subscriptionNamed finds the subscription that a path names, and its owner.
+func (a *Admin) subscriptionNamed(r *http.Request) (tenantID, id uuid.UUID, err error) {
+	if id, err = uuid.Parse(r.PathValue("id")); err != nil {
+		return uuid.Nil, uuid.Nil, store.ErrNoSubscription
+	}
+	tenantID, err = a.Store.SubscriptionOwner(r.Context(), id)
+	return tenantID, id, err
+}
+
+// showSubscription answers GET /subscriptions/{id}/.
+func (a *Admin) showSubscription(w http.ResponseWriter, r *http.Request) error {
+	tenantID, id, err := a.subscriptionNamed(r)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Tenant(tenantID).Subscription(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	web.WriteBody(w, http.StatusOK, appendSubscription(nil, found))
+	return nil
+}
+
+// cancelSubscription answers POST /subscriptions/{id}/cancel/ with the
+// subscription as it ended.
+func (a *Admin) cancelSubscription(w http.ResponseWriter, r *http.Request) error {
+	tenantID, id, err := a.subscriptionNamed(r)
+	if err != nil {
+		return err
+	}
+	cancelled, err := a.Billing.Cancel(r.Context(), tenantID, id)
+	if err != nil {
+		return err
+	}
+	web.WriteBody(w, http.StatusOK, appendSubscription(nil, cancelled))
+	return nil
+}
+
+// previewBody is when a subscription will be billed.
+type previewBody struct {
+	SubscriptionID uuid.UUID                  `json:"subscription_id"`
+	Status         payment.SubscriptionStatus `json:"status"`
+	Amount         string                     `json:"amount"`
+	Currency       string                     `json:"currency"`
+	Dates          []string                   `json:"dates"`
+}
+
+// previewSubscription answers GET /subscriptions/{id}/preview/.
+func (a *Admin) previewSubscription(w http.ResponseWriter, r *http.Request) error {
+	tenantID, id, err := a.subscriptionNamed(r)
+	if err != nil {
+		return err
+	}
+	sub, dates, err := a.Billing.Preview(r.Context(), tenantID, id)
+	if err != nil {
+		return err
+	}
+	body := previewBody{sub.ID, sub.Status, sub.AmountMinor.String(), sub.Currency, make([]string, len(dates))}
+	for i, date := range dates {
+		body.Dates[i] = date.String()
+	}
+	web.WriteJSON(w, r, http.StatusOK, body)
+	return nil
+}

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/web"
+)
+
+// pipes is a listener whose connections are in memory, so that their time can be
+// that of the test: it passes whenever everybody waits.
+type pipes struct {
+	incoming chan net.Conn
+	closed   chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case connection := <-p.incoming:
+		return connection, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// callSlowly gives a test a connection to a server such as every process has. The
+// one path there reads a body and answers it.
+func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		echo := func(w http.ResponseWriter, r *http.Request) error {
+			if _, err := web.DecodeObject(w, r); err != nil {
+				return err
+			}
+			web.WriteJSON(w, r, http.StatusOK, make([]int, 1<<20))
+			return nil
+		}
+		front := web.Front{Logger: slog.New(slog.DiscardHandler), Clock: clock.Real{}}
+		a := &App{
+			config:  config.Config{GatewayTimeout: 20 * time.Second},
+			handler: front.Wrap(web.NewMux([]web.Route{{Method: http.MethodPost, Pattern: "/echo/", Handler: echo}})),
+		}
+		server, listener := a.newServer(), &pipes{make(chan net.Conn), make(chan struct{})}
+		done := make(chan error, 1)
+		go func() { done <- server.Serve(listener) }()
+		ours, theirs := net.Pipe()
+		listener.incoming <- theirs
+		test(t, ours)
+		ours.Close()
+		server.Close()
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+}
+
+const echoHead = "POST /echo/ HTTP/1.1\r\nHost: pay.example\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+
+func TestPatienceWithSlowConnections(t *testing.T) {
+	t.Parallel()
+	t.Run("a request whose header does not end is given up after 10 s", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			began := time.Now()
+			send(t, connection, echoHead)
+			if answer, err := io.ReadAll(connection); err != nil || len(answer) > 0 {
+				t.Errorf("the answer is %q, %v", answer, err)
+			}
+			wantAfter(t, began, 10*time.Second)
+		})
+	})
+	t.Run("a trickle of header lines buys no more time", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			began := time.Now()
+			send(t, connection, "POST /echo/ HTTP/1.1\r\n")
+			for err := error(nil); err == nil; {
+				<-time.After(3 * time.Second)
+				_, err = io.WriteString(connection, "X-More: yes\r\n")
+			}
+			wantAfter(t, began, 12*time.Second)
+		})
+	})
+	t.Run("a body that does not come is a 400 after 30 s, and the connection is closed", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			began := time.Now()
+			send(t, connection, echoHead+"\r\n{")
+			reader := bufio.NewReader(connection)
+			if status, err := readAnswer(reader); err != nil || status != http.StatusBadRequest {
+				t.Fatalf("the answer is %d, %v", status, err)
+			}
+			wantAfter(t, began, 30*time.Second)
+			if _, err := reader.ReadByte(); !errors.Is(err, io.EOF) {
+				t.Errorf("the connection goes on with %v", err)
+			}
+		})
+	})
+	t.Run("an answer that nobody takes is given up 30 s after the gateway's time", func(t *testing.T) {
+		for wait, whole := range map[time.Duration]bool{49 * time.Second: true, 51 * time.Second: false} {
+			callSlowly(t, func(t *testing.T, connection net.Conn) {
+				send(t, connection, echoHead+"\r\n{}")
+				<-time.After(wait)
+				if _, err := readAnswer(bufio.NewReader(connection)); (err == nil) != whole {
+					t.Errorf("taken after %s it ends with %v", wait, err)
+				}
+			})
+		}
+	})
+	t.Run("a connection without a request is closed after two minutes", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			send(t, connection, echoHead+"\r\n{}")
+			reader := bufio.NewReader(connection)
+			if _, err := readAnswer(reader); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if _, err := reader.ReadByte(); !errors.Is(err, io.EOF) {
+				t.Errorf("the connection goes on with %v", err)
+			}
+			wantAfter(t, began, 2*time.Minute)
+		})
+	})
+}
+
+func send(t *testing.T, connection net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(connection, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readAnswer reads an answer to its end.
+func readAnswer(reader *bufio.Reader) (status int, err error) {
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, err
+}
+
+func wantAfter(t *testing.T, began time.Time, wait time.Duration) {
+	t.Helper()
+	if took := time.Since(began); took != wait {
+		t.Errorf("it took %s, want %s", took, wait)
+	}
+}

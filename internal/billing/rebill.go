@@ -1,0 +1,196 @@
+package billing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sepad/internal/checkout"
+	"sepad/internal/gateway"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+)
+
+// Work is done in lanes: each claims a few subscriptions at a time and sends
+// their rebills together. One lane is opened after another while there is more
+// than fits into those that are open, so that a slow gateway holds up its lane
+// only, and so that what a process holds in memory is bounded.
+const (
+	usualLanes   = 8
+	usualPerLane = 8
+	// maxBroken bounds how many subscriptions that cannot be claimed a lane
+	// passes over.
+	maxBroken = 100
+	// claimTries bounds how often a batch is claimed anew because a random
+	// reference was taken already.
+	claimTries = 5
+)
+
+// claim is a rebill that is written down and waits to be sent.
+type claim struct {
+	payment.Collection
+	due        store.DueSubscription
+	sendBefore time.Time
+}
+
+// RunDue bills every subscription that is due by an instant, and ends those whose
+// mandate has lapsed. It says how much was done. Whoever else does the same at
+// the same time gets other subscriptions.
+func (b *Billing) RunDue(ctx context.Context, now time.Time) (int, error) {
+	var done atomic.Int64
+	var lanes errgroup.Group
+	lanes.SetLimit(cmp.Or(b.Lanes, usualLanes))
+	var lane func() error
+	lane = func() error {
+		return b.runLane(ctx, now, &done, func() { lanes.TryGo(lane) })
+	}
+	lanes.Go(lane)
+	err := lanes.Wait()
+	return int(done.Load()), err
+}
+
+// runLane works until nothing is due. What cannot be claimed is left where it is
+// and does not hold up what is due behind it.
+func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64, more func()) (failed error) {
+	perLane := cmp.Or(b.PerLane, usualPerLane)
+	size, broken := perLane, 0
+	for broken < maxBroken {
+		claims, found, err := b.claimDue(ctx, now, size, broken)
+		switch {
+		case ctx.Err() != nil:
+			return errors.Join(failed, ctx.Err())
+		case err != nil && size > 1:
+			size = 1 // one by one, to find the one that is broken
+			continue
+		case err != nil:
+			broken++
+			failed = errors.Join(failed, err)
+			continue
+		case found == 0:
+			return failed
+		case found == perLane:
+			more()
+		}
+		done.Add(int64(found))
+		failed = errors.Join(failed, b.sendAll(ctx, claims))
+	}
+	return failed
+}
+
+// claimDue writes down the rebills of subscriptions that are due, before any
+// gateway hears of them, and ends those whose mandate has lapsed. It says how many
+// subscriptions it found.
+func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) (claims []claim, found int, err error) {
+	for range claimTries {
+		askAt, sendBefore := b.Checkout.RebillSilenceEnds()
+		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
+			due, err := tx.SubscriptionsDue(now, limit, skip)
+			claims, found = claims[:0], len(due)
+			for _, one := range due {
+				rebill, err := claimOne(tx, one, askAt, now)
+				if err != nil {
+					return err
+				}
+				if rebill != nil {
+					claims = append(claims, claim{Collection: *rebill, due: one, sendBefore: sendBefore})
+				}
+			}
+			return err
+		})
+		if !store.IsReferenceCollision(err) {
+			break
+		}
+	}
+	return claims, found, err
+}
+
+// claimOne writes down the rebill of a subscription, or ends one whose mandate has
+// lapsed. From askAt on others may ask the gateway about the rebill.
+func claimOne(tx *store.Tx, due store.DueSubscription, askAt, now time.Time) (*payment.Collection, error) {
+	sub := due.Subscription
+	lapsed, err := sub.Lapse(now)
+	if err != nil {
+		return nil, err
+	}
+	if lapsed {
+		tx.ChangeSubscription(due.Subscription, sub)
+		return nil, nil
+	}
+	rebill, err := payment.BeginRebill(sub, due.First, now)
+	if err != nil {
+		return nil, err
+	}
+	rebill.Transaction.Attempt.NextLookupAt = askAt
+	tx.ClaimRebill(due.Subscription, rebill, due.SealedIBAN)
+	return &rebill, nil
+}
+
+// sendAll sends rebills at once and waits for all of their answers.
+func (b *Billing) sendAll(ctx context.Context, claims []claim) error {
+	// What is claimed is sent and settled, also while the process is stopping.
+	ctx = context.WithoutCancel(ctx)
+	failed := make([]error, len(claims))
+	var sending errgroup.Group
+	for i, one := range claims {
+		sending.Go(func() error {
+			failed[i] = b.send(ctx, one)
+			return nil
+		})
+	}
+	_ = sending.Wait() // each has its own place for its error
+	return errors.Join(failed...)
+}
+
+// send submits a rebill and settles it by the answer. Without one the gateway is
+// asked later.
+func (b *Billing) send(ctx context.Context, c claim) error {
+	setup, err := b.Checkout.Store.Setup(ctx, c.Transaction.TenantID, c.due.SetupVersion)
+	if err != nil {
+		return err
+	}
+	client, charge, err := b.prepare(setup, c)
+	if err != nil {
+		b.Checkout.Logger.ErrorContext(ctx, "a rebill could not be sent", "transaction_id", c.Transaction.ID, "error", err)
+		return b.Checkout.SettleRebill(ctx, setup, c.Collection, payment.Outcome{
+			Verdict: payment.VerdictUnsent, Decline: payment.Decline{Message: "The rebill could not be sent."},
+		})
+	}
+	outcome, err := client.Submit(ctx, charge)
+	if err != nil || outcome.Verdict == payment.VerdictVerify {
+		b.Checkout.RebillUnknown(ctx, client, c.Transaction)
+		return nil //nolint:nilerr // an unknown outcome is no failure: the gateway is asked about it
+	}
+	return b.Checkout.SettleRebill(ctx, setup, c.Collection, outcome)
+}
+
+// prepare finds the gateway and opens the account number.
+func (b *Billing) prepare(setup *merchant.Setup, c claim) (*gateway.Client, gateway.Charge, error) {
+	t := c.Transaction
+	client, account, err := b.Checkout.Account(setup, t.GatewayID)
+	if err != nil {
+		return nil, gateway.Charge{}, err
+	}
+	if !account.Active {
+		return nil, gateway.Charge{}, fmt.Errorf("gateway %s is not active", t.GatewayID)
+	}
+	opened, err := b.Checkout.Vault.Open(c.due.SealedIBAN, checkout.PurposeIBAN(t.TenantID))
+	if err != nil {
+		return nil, gateway.Charge{}, err
+	}
+	iban, err := sepa.ParseIBAN(string(opened))
+	return client, gateway.Charge{
+		MerchantTransactionID: t.MerchantTransactionID, IdempotencyKey: t.ID.String(),
+		AmountMinor: t.AmountMinor, Currency: t.Currency, Type: t.Type, SequenceType: t.SequenceType,
+		Instrument: payment.Instrument{IBAN: iban, HolderName: t.HolderName, Bank: sepa.Bank{Name: t.BankName, BIC: t.BIC}},
+		Lead:       c.due.Lead, MandateReference: t.MandateReference, MandateAt: t.MandateAt,
+		Descriptor: account.Descriptor, MerchantName: setup.Tenant.Name,
+		PeriodTry: t.Attempt.Number, At: t.CreatedAt, SendBefore: c.sendBefore,
+	}, err
+}

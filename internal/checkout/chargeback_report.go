@@ -1,0 +1,251 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// ReportedChargeback is a chargeback as a processor speaks of it.
+type ReportedChargeback struct {
+	payment.Chargeback
+	// PaymentID is the processor's own id of the payment, where it has given the
+	// chargeback another one.
+	PaymentID string
+}
+
+// ChargebackReport is what a gateway reports at once.
+type ChargebackReport struct {
+	GatewayID   uuid.UUID
+	Source      payment.ChargebackSource
+	Chargebacks []ReportedChargeback
+	// IsDryRun says what would become of them, and changes nothing.
+	IsDryRun bool
+}
+
+// TakenChargeback is what became of a reported chargeback: it was taken, or
+// refused with a reason.
+type TakenChargeback struct {
+	Taken   payment.Taken
+	Refused error
+}
+
+// TakeChargebacks records chargebacks that a gateway reports, one after the
+// other in their effects and all together in how they are written. Payments are
+// found by our reference, the processor's, or the one that the processor gives
+// the chargeback's payment.
+func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) ([]TakenChargeback, error) {
+	var taken []TakenChargeback
+	err := retry(func() (err error) {
+		taken, err = c.takeChargebacks(ctx, setup, report)
+		return err
+	})
+	all := report.Chargebacks
+	if !errors.Is(err, store.ErrStale) || len(all) < 2 {
+		return taken, err
+	}
+	// Others keep changing one of the payments; the rest need not wait for it.
+	report.Chargebacks = all[:len(all)/2]
+	first, err := c.TakeChargebacks(ctx, setup, report)
+	if err != nil {
+		return nil, err
+	}
+	report.Chargebacks = all[len(all)/2:]
+	second, err := c.TakeChargebacks(ctx, setup, report)
+	return append(first, second...), err
+}
+
+// takeChargebacks reads what the reports are about, decides on each, and writes
+// what follows. ErrStale says that somebody else was faster.
+func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) ([]TakenChargeback, error) {
+	tenantID := setup.Tenant.ID
+	known, err := c.readReported(ctx, tenantID, report)
+	if err != nil {
+		return nil, err
+	}
+	now := c.now()
+	answers := make([]TakenChargeback, len(report.Chargebacks))
+	var effects []store.TakenChargeback
+	for i, reported := range report.Chargebacks {
+		reported.TenantID, reported.GatewayID, reported.Source = tenantID, report.GatewayID, report.Source
+		effect, taken, err := known.take(reported, c.KeepSubscriptions, now)
+		if err != nil && payment.KindOf(err) == 0 {
+			return nil, err
+		}
+		if answers[i] = (TakenChargeback{taken, err}); effect.After.Chargeback == nil {
+			continue
+		}
+		if effect.Events, err = changeEvents(setup, effect.After); err != nil {
+			return nil, err
+		}
+		effects = append(effects, effect)
+	}
+	if report.IsDryRun || len(effects) == 0 {
+		return answers, nil
+	}
+	err = c.Store.Write(ctx, now, func(tx *store.Tx) error { return tx.ApplyChargebacks(tenantID, effects) })
+	if err != nil {
+		return nil, err
+	}
+	return answers, c.lookAgain(ctx, setup, report.GatewayID, effects)
+}
+
+// lookAgain looks once more for the payments of chargebacks that were recorded
+// without: who brings a payment in looks for its chargeback, but both may happen
+// at once.
+func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gatewayID uuid.UUID, effects []store.TakenChargeback) error {
+	again := ChargebackReport{GatewayID: gatewayID}
+	for _, e := range effects {
+		if e.After.Chargeback.TransactionID == nil {
+			again.Chargebacks = append(again.Chargebacks, ReportedChargeback{Chargeback: *e.After.Chargeback})
+		}
+	}
+	if len(again.Chargebacks) == 0 {
+		return nil
+	}
+	known, err := c.readReported(ctx, setup.Tenant.ID, again)
+	if err != nil {
+		return err
+	}
+	for _, waiting := range again.Chargebacks {
+		paid := known.payment(waiting)
+		if paid == nil {
+			continue
+		}
+		if err := c.LinkChargebacks(ctx, setup, paid.Transaction.ID); err != nil && payment.KindOf(err) == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportedOn is what is known of the payments and chargebacks that a report
+// names. Each of its chargebacks finds what those before it have left behind.
+type reportedOn struct {
+	byMerchantID  map[string]uuid.UUID
+	byReference   map[string]uuid.UUID
+	payments      map[uuid.UUID]payment.Collection
+	orders        map[uuid.UUID]*payment.Order
+	subscriptions map[uuid.UUID]*payment.Subscription
+	chargebacks   map[string]*payment.Chargeback
+}
+
+func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report ChargebackReport) (*reportedOn, error) {
+	tenant := c.Store.Tenant(tenantID)
+	var references, gatewayReferences names
+	for _, r := range report.Chargebacks {
+		references.add(r.MerchantTransactionID)
+		gatewayReferences.add(r.GatewayReference, r.PaymentID)
+	}
+	known := &reportedOn{
+		byMerchantID: map[string]uuid.UUID{}, byReference: map[string]uuid.UUID{},
+		payments: map[uuid.UUID]payment.Collection{}, orders: map[uuid.UUID]*payment.Order{},
+		subscriptions: map[uuid.UUID]*payment.Subscription{}, chargebacks: map[string]*payment.Chargeback{},
+	}
+	byMerchantID, err := tenant.CollectionsByMerchantID(ctx, references.list)
+	if err != nil {
+		return nil, err
+	}
+	for _, paid := range byMerchantID {
+		known.byMerchantID[paid.Transaction.MerchantTransactionID] = paid.Transaction.ID
+		known.keep(paid)
+	}
+	byReference, err := tenant.CollectionsByGatewayReference(ctx, report.GatewayID, gatewayReferences.list)
+	if err != nil {
+		return nil, err
+	}
+	for _, paid := range byReference {
+		known.byReference[paid.Transaction.GatewayReference] = paid.Transaction.ID
+		known.keep(paid)
+		references.add(paid.Transaction.MerchantTransactionID)
+	}
+	// A chargeback without our reference goes by the processor's.
+	references.add(gatewayReferences.list...)
+	chargebacks, err := tenant.ChargebacksByMerchantID(ctx, references.list)
+	for i := range chargebacks {
+		known.chargebacks[chargebacks[i].MerchantTransactionID] = &chargebacks[i]
+	}
+	return known, err
+}
+
+// names is a list without repetitions.
+type names struct {
+	list []string
+	seen map[string]bool
+}
+
+func (n *names) add(more ...string) {
+	if n.seen == nil {
+		n.seen = map[string]bool{"": true}
+	}
+	for _, name := range more {
+		if !n.seen[name] {
+			n.seen[name] = true
+			n.list = append(n.list, name)
+		}
+	}
+}
+
+// keep takes the present state of a payment. Orders and subscriptions stand
+// apart: the payments of a subscription share them.
+func (k *reportedOn) keep(paid payment.Collection) {
+	k.payments[paid.Transaction.ID] = paid
+	if paid.Order != nil {
+		k.orders[paid.Order.ID] = paid.Order
+	}
+	if paid.Subscription != nil {
+		k.subscriptions[paid.Subscription.ID] = paid.Subscription
+	}
+}
+
+// payment finds what a report is about, nil where that is not known.
+func (k *reportedOn) payment(r ReportedChargeback) *payment.Collection {
+	id, found := k.byMerchantID[r.MerchantTransactionID]
+	for _, reference := range []string{r.GatewayReference, r.PaymentID} {
+		if !found {
+			id, found = k.byReference[reference]
+		}
+	}
+	if !found {
+		return nil
+	}
+	paid := k.payments[id]
+	if paid.Order != nil {
+		paid.Order = k.orders[paid.Order.ID]
+	}
+	if paid.Subscription != nil {
+		paid.Subscription = k.subscriptions[paid.Subscription.ID]
+	}
+	return &paid
+}
+
+// take decides on a report and keeps in mind what follows from it.
+func (k *reportedOn) take(r ReportedChargeback, keepSubscription bool, now time.Time) (store.TakenChargeback, payment.Taken, error) {
+	paid := k.payment(r)
+	others := []string{r.GatewayReference, r.PaymentID}
+	if paid != nil {
+		others = append([]string{paid.Transaction.MerchantTransactionID}, others...)
+	}
+	for _, name := range others {
+		if r.MerchantTransactionID == "" {
+			r.MerchantTransactionID = name
+		}
+	}
+	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], r.Chargeback, keepSubscription, now)
+	if change.Chargeback == nil {
+		return store.TakenChargeback{}, taken, err
+	}
+	k.chargebacks[change.Chargeback.MerchantTransactionID] = change.Chargeback
+	effect := store.TakenChargeback{After: change, IsNew: taken == payment.TakenNew}
+	if paid != nil {
+		effect.Before = *paid
+		k.keep(change.Collection)
+	}
+	return effect, taken, err
+}

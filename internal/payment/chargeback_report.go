@@ -1,0 +1,66 @@
+package payment
+
+import (
+	"errors"
+	"time"
+)
+
+// Sentences for reports that cannot be true of what is known.
+var (
+	errChargebackDiffers = Conflicting("The chargeback is known with another amount or currency.")
+	errChargebackGateway = Conflicting("The payment was made through another gateway.")
+)
+
+// Taken says what became of something that was reported to us.
+type Taken string
+
+const (
+	TakenNew       Taken = "new"
+	TakenUpdated   Taken = "updated"
+	TakenUnchanged Taken = "unchanged"
+)
+
+// TakeChargeback decides what a processor's report of a chargeback amounts to,
+// given the payment and an earlier chargeback of the same name, each nil where
+// none is known. The same one from any source is one chargeback; one whose
+// payment is not known yet is recorded without it. A report must fit the payment
+// to the cent: a part of a direct debit cannot be charged back.
+func TakeChargeback(paid *Collection, earlier *Chargeback, report Chargeback, keepSubscription bool, now time.Time) (Change, Taken, error) {
+	if earlier != nil {
+		return takeAgain(paid, *earlier, report, keepSubscription, now)
+	}
+	if paid == nil {
+		return RecordUnlinked(report, now), TakenNew, nil
+	}
+	t := paid.Transaction
+	switch {
+	case report.GatewayID != t.GatewayID:
+		return Change{}, "", errChargebackGateway
+	case report.AmountMinor != 0 && report.AmountMinor != t.AmountMinor:
+		return Change{}, "", Conflicting("The payment's amount is " + t.AmountMinor.String() + ".")
+	}
+	change, err := ChargeBack(*paid, report, keepSubscription, now)
+	switch {
+	case errors.Is(err, ErrChargedBack):
+		return Change{}, TakenUnchanged, nil
+	case err != nil:
+		return Change{}, "", err
+	}
+	return change, TakenNew, nil
+}
+
+// takeAgain is for a chargeback that is known: all that a further report can
+// change is that its payment is known by now.
+func takeAgain(paid *Collection, earlier, report Chargeback, keepSubscription bool, now time.Time) (Change, Taken, error) {
+	switch {
+	case earlier.AmountMinor != report.AmountMinor || earlier.Currency != report.Currency:
+		return Change{}, "", errChargebackDiffers
+	case earlier.TransactionID != nil || paid == nil:
+		return Change{}, TakenUnchanged, nil
+	}
+	change, err := LinkChargeback(*paid, earlier, keepSubscription, now)
+	if err != nil {
+		return Change{}, "", err
+	}
+	return change, TakenUpdated, nil
+}

@@ -1,0 +1,172 @@
+package payment
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Dunning is how many days pass between a refused try of a rebill and the next.
+// After the last one the subscription is cancelled.
+type Dunning []int
+
+// MaxDunningDays bounds each wait: a later try could not be told from a new sale.
+const MaxDunningDays = 90
+
+// DefaultDunning is what holds where nobody says otherwise.
+func DefaultDunning() Dunning { return Dunning{3, 5, 7} }
+
+// BeginRebill opens the collection of a subscription's due period: the
+// transaction to record before the gateway is called, and the subscription as it
+// waits for it. The account is the one that the first payment was made from. The
+// claim is the store's conditional write.
+func BeginRebill(s Subscription, first Transaction, now time.Time) (Collection, error) {
+	if s.DueAt().IsZero() || s.NextBillingDate.IsZero() || now.Before(s.NextBillingDate.Start()) {
+		return Collection{}, fmt.Errorf("payment: subscription %s is not due", s.ID)
+	}
+	s.Tries++
+	period := s.Period
+	t := Transaction{
+		ID: NewID(), TenantID: s.TenantID, OrderID: &s.OrderID, SubscriptionID: &s.ID, LeadID: &s.LeadID,
+		GatewayID: s.GatewayID, MerchantTransactionID: NewMerchantTransactionID(now), Period: &period,
+		Status: TransactionPending, Type: Rebill, AmountMinor: s.AmountMinor, Currency: s.Currency,
+		SequenceType: s.SequenceType, Source: SourceAPI,
+		MaskedIBAN: first.MaskedIBAN, IBANCountry: first.IBANCountry, BIC: first.BIC, BankName: first.BankName,
+		HolderName: first.HolderName, Email: first.Email, MandateReference: s.MandateReference, MandateAt: first.MandateAt,
+		Attempt:   Attempt{Number: s.Tries, Phase: PhaseSubmit},
+		CreatedAt: now, UpdatedAt: now,
+	}
+	s.OpenTransactionID, s.MandateUsedAt, s.UpdatedAt = &t.ID, now, now
+	return Collection{Transaction: t, Subscription: &s, WebhookProfileID: s.WebhookProfileID}, nil
+}
+
+// SettleRebill applies a gateway's answer to a rebill: to one that was just
+// submitted, or to one that it had taken in as pending.
+func SettleRebill(c Collection, o Outcome, dunning Dunning, now time.Time) (Change, error) {
+	if c.Transaction.Type != Rebill || c.Transaction.Status != TransactionPending || c.Subscription == nil {
+		return Change{}, fmt.Errorf("payment: rebill %s is not waiting to be settled", c.Transaction.ID)
+	}
+	change := Change{Collection: c.clone()}
+	t := &change.Transaction
+	// One that has been answered before was reported then.
+	known := !t.ProcessedAt.IsZero()
+	if !known {
+		t.ProcessedAt = now
+	}
+	if o.GatewayReference != "" {
+		t.GatewayReference = o.GatewayReference
+	}
+	t.Attempt, t.SettleDueAt = Attempt{Number: t.Attempt.Number}, time.Time{}
+	change.Subscription.UpdatedAt = now
+	switch o.Verdict {
+	case VerdictApproved:
+		return change, change.billed(known, now)
+	case VerdictPending:
+		t.SettleDueAt, t.UpdatedAt = settleDue(o, now), now
+		change.taken(known, now)
+		return change, nil
+	case VerdictDeclined, VerdictLost, VerdictUnsent:
+		t.Decline = o.decline()
+		return change, change.notBilled(known, o, dunning, now)
+	default:
+		return Change{}, fmt.Errorf("payment: verdict %q says nothing of a rebill", o.Verdict)
+	}
+}
+
+// billed books a rebill that was collected. Of one that was taken in before, the
+// merchant knows, and is told that its status has changed.
+func (c *Change) billed(known bool, now time.Time) error {
+	if err := c.move(Approved, now); err != nil {
+		return err
+	}
+	if !known {
+		c.Events = []Event{transactionCreated(c.Transaction)}
+	}
+	sub := c.Subscription
+	sub.SuccessfulCount++
+	sub.LastBilledAt = now
+	sub.RevenueMinor += c.Transaction.AmountMinor
+	sub.SequenceType = SequenceRecurring
+	return sub.collected(c.Transaction, now)
+}
+
+// taken notes that the gateway settles the rebill later. The subscription waits
+// for that, and shows when it will be billed after it.
+func (c *Change) taken(known bool, now time.Time) {
+	if known {
+		return
+	}
+	c.Events = []Event{transactionCreated(c.Transaction)}
+	sub := c.Subscription
+	sub.SequenceType = SequenceRecurring
+	if sub.Status != SubscriptionCancelled {
+		sub.NextBillingDate = sub.PeriodStart(sub.periodAfter(now))
+	}
+}
+
+// notBilled records a refused try, and when there is another.
+func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time) error {
+	if err := c.move(Refused, now); err != nil {
+		return err
+	}
+	if !known {
+		c.Events = nil // nobody was told of it, and a refusal is not told
+	}
+	sub := c.Subscription
+	sub.FailedCount++
+	sub.SequenceType = c.Transaction.SequenceType
+	sub.release(c.Transaction.ID)
+	return sub.refused(o, dunning, now)
+}
+
+// collected moves on to the next period, if it was this collection that the
+// subscription waited for.
+func (s *Subscription) collected(t Transaction, now time.Time) (err error) {
+	if !s.release(t.ID) || t.Type != Rebill || s.Status == SubscriptionCancelled {
+		return nil
+	}
+	if s.Status, err = follow(SubscriptionRules, s.Status, RebillCollected); err != nil {
+		return err
+	}
+	s.Period, s.Tries = s.periodAfter(now), 0
+	s.NextBillingDate = s.PeriodStart(s.Period)
+	return nil
+}
+
+// periodAfter is the period that follows the one being billed. Each period that
+// was missed is made up for, in order; only those that passed while a refused
+// one was tried again are left out.
+func (s *Subscription) periodAfter(now time.Time) int {
+	next := s.Period + 1
+	for s.Tries > 1 && !s.Frequency.PeriodStart(s.AnchorDate, next).Start().After(now) {
+		next++
+	}
+	return next
+}
+
+// refused says when the next try is, or that there is none.
+func (s *Subscription) refused(o Outcome, dunning Dunning, now time.Time) (err error) {
+	if s.Status == SubscriptionCancelled {
+		return nil
+	}
+	hard := o.Verdict == VerdictDeclined && (o.Final || o.Decline.Code.Hard())
+	if hard || s.Tries > len(dunning) {
+		return s.end(RefusedForGood, now)
+	}
+	if s.Status, err = follow(SubscriptionRules, s.Status, RebillRefused); err != nil {
+		return err
+	}
+	s.NextBillingDate = DateOf(now).AddDays(dunning[s.Tries-1])
+	return nil
+}
+
+// release ends the wait for a collection, and says whether it was this one that
+// the subscription waited for.
+func (s *Subscription) release(transactionID uuid.UUID) bool {
+	if s.OpenTransactionID == nil || *s.OpenTransactionID != transactionID {
+		return false
+	}
+	s.OpenTransactionID = nil
+	return true
+}

@@ -1,0 +1,58 @@
+package recon
+
+import (
+	"context"
+
+	"sepad/internal/checkout"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// chargebackBatch is how many chargebacks are decided on at a time: each is held
+// with its payment, order and subscription, before and after.
+const chargebackBatch = 2_000
+
+// reportedLine is a line of a chargebacks file.
+type reportedLine struct {
+	number int
+	checkout.ReportedChargeback
+}
+
+func reportLine(l *line, b *batch) error {
+	report, paymentID, err := l.readChargeback()
+	if err != nil {
+		return err
+	}
+	b.reported = append(b.reported, reportedLine{l.number, checkout.ReportedChargeback{Chargeback: report, PaymentID: paymentID}})
+	return nil
+}
+
+// writeChargebacks takes a batch of a chargebacks file in. A line that cannot be
+// true of our records is rejected and leaves the others as they are.
+func (r *running) writeChargebacks(ctx context.Context, b *batch) (outcomeOfBatch, error) {
+	done := outcomeOfBatch{rejected: b.rejected}
+	report := checkout.ChargebackReport{
+		GatewayID: r.GatewayID, Source: payment.ChargebackImported, IsDryRun: r.IsDryRun,
+		Chargebacks: make([]checkout.ReportedChargeback, len(b.reported)),
+	}
+	for i, line := range b.reported {
+		report.Chargebacks[i] = line.ReportedChargeback
+	}
+	answers, err := r.Checkout.TakeChargebacks(ctx, r.setup, report)
+	if err != nil {
+		return done, err
+	}
+	for i, answer := range answers {
+		switch {
+		case answer.Refused != nil:
+			done.rejected = append(done.rejected, store.Rejection{Line: b.reported[i].number, Reason: answer.Refused.Error()})
+		case answer.Taken == payment.TakenNew:
+			done.counts.New++
+		case answer.Taken == payment.TakenUpdated:
+			done.counts.Updated++
+		default:
+			done.counts.Unchanged++
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,84 @@
+package setup
+
+import (
+	"time"
+
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+)
+
+// These give the fields of stored records as a resource file would have them,
+// secrets and adapters' settings left out.
+
+// GatewayFields are those of a gateway account.
+func GatewayFields(g merchant.GatewayAccount) Fields {
+	return Fields{
+		"id": g.ID, "name": g.Name, "adapter": g.Adapter, "test_mode": g.TestMode, "descriptor": textOrNull(g.Descriptor), "active": g.Active,
+	}
+}
+
+// WebhookProfileFields are those of a webhook profile.
+func WebhookProfileFields(p merchant.WebhookProfile) Fields {
+	return Fields{"id": p.ID, "name": p.Name, "url": p.URL, "events": p.Events, "default": p.Default, "active": p.Active}
+}
+
+// HostedPageFields are those of a hosted page.
+func HostedPageFields(p merchant.HostedPage) Fields {
+	return Fields{
+		"id": p.ID, "name": p.Name, "content": p.Content, "active": p.Active,
+		"branding": map[string]any{
+			"logo_url": p.Branding.LogoURL, "primary_color": p.Branding.PrimaryColor, "accent_color": p.Branding.AccentColor,
+		},
+		"show_product_name": p.ShowProductName, "show_product_price": p.ShowProductPrice,
+		"show_product_description": p.ShowProductDescription,
+		"success_redirect_url":     p.SuccessRedirectURL, "failure_redirect_url": p.FailureRedirectURL,
+	}
+}
+
+// OfferFields are those of an offer.
+func OfferFields(o merchant.Offer) Fields {
+	fields := Fields{
+		"id": o.ID, "name": o.Name, "price": o.Terms.PriceMinor.String(), "currency": o.Terms.Currency,
+		"billing_type": o.Terms.BillingType, "billing_frequency": textOrNull(string(o.Terms.Frequency)),
+		"trial_interval_unit": textOrNull(string(o.Terms.TrialUnit)), "trial_period": nil, "trial_price": nil,
+		"product_name": o.ProductName, "product_description": o.ProductDescription, "active": o.Active,
+	}
+	if o.Terms.TrialPeriod != 0 {
+		fields["trial_period"] = o.Terms.TrialPeriod
+	}
+	if o.Terms.TrialMinor != nil {
+		fields["trial_price"] = o.Terms.TrialMinor.String()
+	}
+	return fields
+}
+
+// CampaignFields are those of a campaign.
+func CampaignFields(c merchant.Campaign) Fields {
+	return Fields{
+		"id": c.ID, "name": c.Name, "offer_id": c.OfferID, "gateway_id": c.GatewayID, "hosted_page_id": c.HostedPageID,
+		"webhook_profile_id": c.WebhookProfileID, "max_payment_attempts": c.MaxPaymentAttempts,
+		"mandate_acceptance_mode": c.AcceptanceMode, "session_ttl": durationOrNull(c.SessionTTL),
+		"dunning_days": daysOrNull(c.Dunning), "offer_overrides": c.OfferOverrides, "active": c.Active,
+	}
+}
+
+func textOrNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func durationOrNull(d time.Duration) any {
+	if d == 0 {
+		return nil
+	}
+	return d.String()
+}
+
+func daysOrNull(days payment.Dunning) any {
+	if days == nil {
+		return nil
+	}
+	return days
+}

@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+func TestManyChargebacks(t *testing.T) {
+	t.Parallel()
+	t.Run("come back as they were taken, with their effects", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testManyChargebacks)
+	})
+	t.Run("are not written when one of them rests on what has changed", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testStaleAmongMany)
+	})
+}
+
+// hostile has what COPY and SQL give a meaning to.
+const hostile = "a\tb\nc\rd\\N\\.'\"€"
+
+// chargedBack is a payment taken back, ready to be written.
+func chargedBack(t *testing.T, env *storetest.Env, paid payment.Collection) store.TakenChargeback {
+	t.Helper()
+	change, err := payment.ChargeBack(paid, payment.Chargeback{
+		Source: payment.ChargebackImported, ReasonCode: "AM04", ReasonMessage: hostile, ReportInfo: `\N`, BankFeeMinor: new(payment.Minor(3_50)),
+	}, false, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store.TakenChargeback{Before: paid, After: change, IsNew: true, Events: []store.EventRow{{Event: change.Events[0], Payload: hostile}}}
+}
+
+// unlinked is a chargeback of a payment that nobody knows.
+func unlinked(env *storetest.Env, shop storetest.Shop, reference string) store.TakenChargeback {
+	return store.TakenChargeback{IsNew: true, After: payment.RecordUnlinked(payment.Chargeback{
+		TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: reference, AmountMinor: 5_00, Currency: "EUR",
+		Source: payment.ChargebackImported,
+	}, env.Now)}
+}
+
+func applyChargebacks(t *testing.T, env *storetest.Env, tenantID uuid.UUID, taken []store.TakenChargeback) error {
+	t.Helper()
+	return env.TryWrite(t, func(tx *store.Tx) error { return tx.ApplyChargebacks(tenantID, taken) })
+}
+
+func testManyChargebacks(t *testing.T, env *storetest.Env) {
+	shop := env.Shop(t)
+	tenant := env.Store.Tenant(shop.ID)
+	var taken []store.TakenChargeback
+	var references []string
+	for range 140 { // more than one statement names
+		taken = append(taken, chargedBack(t, env, collected(t, env, shop, storetest.WithTerms(storetest.Monthly))))
+	}
+	waiting := unlinked(env, shop, "CB-1")
+	late, err := payment.LinkChargeback(collected(t, env, shop, storetest.WithTerms(storetest.Monthly)), *waiting.After.Chargeback, false, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken = append(taken, waiting, store.TakenChargeback{Before: collectionOf(late), After: late})
+	if err := applyChargebacks(t, env, shop.ID, taken); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range slices.DeleteFunc(slices.Clone(taken), func(c store.TakenChargeback) bool { return c.Before.Transaction.ID == uuid.Nil }) {
+		stored, err := tenant.Chargeback(t.Context(), c.After.Chargeback.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		storetest.Equal(t, stored, *c.After.Chargeback)
+		now := readCollection(t, env, c.Before.Transaction)
+		storetest.Equal(t, now.Transaction, c.After.Transaction)
+		storetest.Equal(t, now.Subscription, c.After.Subscription)
+		if now.Order.Status != payment.OrderChargedBack {
+			t.Errorf("the order is %s", now.Order.Status)
+		}
+		references = append(references, c.After.Transaction.MerchantTransactionID)
+	}
+	if got := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM events WHERE payload = $1`, hostile); got != 140 {
+		t.Errorf("%d events are as they were given", got)
+	}
+	if found, err := tenant.CollectionsByMerchantID(t.Context(), references); err != nil || len(found) != 141 {
+		t.Errorf("found %d payments, error %v", len(found), err)
+	} else if !slices.ContainsFunc(found, func(c payment.Collection) bool {
+		return c.Subscription != nil && c.Subscription.Status == payment.SubscriptionCancelled
+	}) {
+		t.Error("the payments came without their subscriptions")
+	}
+}
+
+// collectionOf is what a change was made of, told from what it left alone.
+func collectionOf(change payment.Change) payment.Collection {
+	before := change.Collection
+	before.Transaction.Status = payment.TransactionApproved
+	order, sub := *before.Order, *before.Subscription
+	order.Status, sub.Status = payment.OrderCompleted, payment.SubscriptionActive
+	sub.RevenueMinor += change.Chargeback.AmountMinor
+	before.Order, before.Subscription = &order, &sub
+	return before
+}
+
+func testStaleAmongMany(t *testing.T, env *storetest.Env) {
+	shop := env.Shop(t)
+	first, second := chargedBack(t, env, collected(t, env, shop)), chargedBack(t, env, collected(t, env, shop))
+	third := unlinked(env, shop, "CB-1")
+	for name, elsewhere := range map[string]store.TakenChargeback{
+		"a payment that was charged back":      first,
+		"a chargeback that is recorded by now": third,
+	} {
+		if err := applyChargebacks(t, env, shop.ID, []store.TakenChargeback{elsewhere}); err != nil {
+			t.Fatal(err)
+		}
+		before := env.Dump(t)
+		again := elsewhere
+		again.After.Chargeback = new(*elsewhere.After.Chargeback)
+		again.After.Chargeback.ID = payment.NewID()
+		if elsewhere.Before.Transaction.ID != uuid.Nil {
+			again.After.Chargeback.MerchantTransactionID = "CB-2"
+		}
+		err := applyChargebacks(t, env, shop.ID, []store.TakenChargeback{second, again})
+		if !errors.Is(err, store.ErrStale) {
+			t.Errorf("%s gave %v", name, err)
+		}
+		if env.Dump(t) != before {
+			t.Errorf("%s: something was written", name)
+		}
+	}
+}

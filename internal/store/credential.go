@@ -1,0 +1,33 @@
+package store
+
+import "github.com/google/uuid"
+
+// Credential is what an API key stands for.
+type Credential struct {
+	KeyID        uuid.UUID
+	TenantID     uuid.UUID
+	TenantNumber uint32
+	SetupVersion int64
+}
+
+// RecallCredential gives a key as a look-up of this process last found it, while
+// the set-up of that version is at hand too. Since then the key may have been
+// revoked: nothing may be done or answered in its name but what rests on it in
+// the database (CreateSessionFor).
+func (s *Store) RecallCredential(keyHash string) (Credential, bool) {
+	known, ok := s.credentials.get(keyHash)
+	if !ok {
+		return Credential{}, false
+	}
+	setup, ok := s.setups.get(known.TenantID)
+	return known, ok && setup.version == known.SetupVersion
+}
+
+// noteCredential remembers what a look-up found, or that it found nothing.
+func (s *Store) noteCredential(keyHash string, c Credential, found bool) {
+	if found {
+		s.credentials.keep(keyHash, c)
+	} else {
+		s.credentials.forget(keyHash)
+	}
+}

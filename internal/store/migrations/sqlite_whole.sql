@@ -1,0 +1,486 @@
+-- The schema of a new SQLite database. Not written by hand: see migrate_whole_test.go.
+CREATE TABLE river_leader (
+    elected_at timestamp NOT NULL,
+    expires_at timestamp NOT NULL,
+    leader_id text NOT NULL,
+    name text PRIMARY KEY NOT NULL DEFAULT 'default' CHECK (name = 'default'),
+    CONSTRAINT name_length CHECK (length(name) > 0 AND length(name) < 128),
+    CONSTRAINT leader_id_length CHECK (length(leader_id) > 0 AND length(leader_id) < 128)
+);
+CREATE TABLE river_migration (
+    line text NOT NULL,
+    version integer NOT NULL,
+    created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT line_length CHECK (length(line) > 0 AND length(line) < 128),
+    CONSTRAINT version_gte_1 CHECK (version >= 1),
+    PRIMARY KEY (line, version)
+);
+CREATE TABLE river_notification (
+    id integer PRIMARY KEY AUTOINCREMENT,
+    created_at timestamp NOT NULL DEFAULT (datetime('now', 'subsec')),
+    payload text NOT NULL,
+    topic text NOT NULL,
+    CONSTRAINT topic_length CHECK (length(topic) > 0 AND length(topic) < 128)
+);
+CREATE INDEX river_notification_created_at_idx ON river_notification (created_at);
+CREATE INDEX river_notification_topic_id_idx ON river_notification (topic, id);
+CREATE TABLE river_job (
+    id integer PRIMARY KEY, -- SQLite makes this autoincrementing automatically
+    args blob NOT NULL DEFAULT (jsonb('{}')),
+    attempt integer NOT NULL DEFAULT 0,
+    attempted_at timestamp,
+    attempted_by blob, -- json
+    created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    errors blob, -- json
+    finalized_at timestamp,
+    kind text NOT NULL,
+    metadata blob NOT NULL DEFAULT (jsonb('{}')),
+    priority integer NOT NULL DEFAULT 1,
+    queue text NOT NULL DEFAULT 'default',
+    state text NOT NULL DEFAULT 'available',
+    scheduled_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    tags blob NOT NULL DEFAULT (jsonb('[]')),
+    unique_key blob,
+    unique_states integer, max_attempts integer NOT NULL DEFAULT 25,
+    CONSTRAINT finalized_or_finalized_at_null CHECK (
+        (finalized_at IS NULL AND state NOT IN ('cancelled', 'completed', 'discarded')) OR
+        (finalized_at IS NOT NULL AND state IN ('cancelled', 'completed', 'discarded'))
+    ),
+    CONSTRAINT priority_in_range CHECK (priority >= 1 AND priority <= 4),
+    CONSTRAINT queue_length CHECK (length(queue) > 0 AND length(queue) < 128),
+    CONSTRAINT kind_length CHECK (length(kind) > 0 AND length(kind) < 128),
+    CONSTRAINT state_valid CHECK (state IN ('available', 'cancelled', 'completed', 'discarded', 'pending', 'retryable', 'running', 'scheduled'))
+);
+CREATE INDEX river_job_kind ON river_job (kind);
+CREATE INDEX river_job_state_and_finalized_at_index ON river_job (state, finalized_at) WHERE finalized_at IS NOT NULL;
+CREATE INDEX river_job_prioritized_fetching_index ON river_job (state, queue, priority, scheduled_at, id);
+CREATE UNIQUE INDEX river_job_unique_idx ON river_job (unique_key)
+    WHERE unique_key IS NOT NULL
+        AND unique_states IS NOT NULL
+        AND CASE state
+            WHEN 'available' THEN unique_states & (1 << 0)
+            WHEN 'cancelled' THEN unique_states & (1 << 1)
+            WHEN 'completed' THEN unique_states & (1 << 2)
+            WHEN 'discarded' THEN unique_states & (1 << 3)
+            WHEN 'pending'   THEN unique_states & (1 << 4)
+            WHEN 'retryable' THEN unique_states & (1 << 5)
+            WHEN 'running'   THEN unique_states & (1 << 6)
+            WHEN 'scheduled' THEN unique_states & (1 << 7)
+            ELSE 0
+        END >= 1;
+CREATE TABLE river_queue (
+    name text PRIMARY KEY NOT NULL,
+    created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    metadata blob NOT NULL DEFAULT (jsonb('{}')),
+    paused_at timestamp,
+    updated_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE TABLE goose_db_version (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		version_id INTEGER NOT NULL,
+		is_applied INTEGER NOT NULL,
+		tstamp TIMESTAMP DEFAULT (datetime('now'))
+	);
+CREATE TABLE tenants (
+    id                  TEXT    NOT NULL,
+    number              INTEGER NOT NULL,
+    name                TEXT    NOT NULL,
+    creditor_name       TEXT    NOT NULL DEFAULT '',
+    creditor_address    TEXT    NOT NULL DEFAULT '',
+    creditor_identifier TEXT    NOT NULL DEFAULT '',
+    setup_version       INTEGER NOT NULL DEFAULT 1,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL,
+    CONSTRAINT tenants_id_key PRIMARY KEY (id),
+    CONSTRAINT tenants_number_key UNIQUE (number)
+) STRICT;
+CREATE TABLE api_keys (
+    tenant_id    TEXT    NOT NULL REFERENCES tenants (id),
+    id           TEXT    NOT NULL,
+    name         TEXT    NOT NULL,
+    prefix       TEXT    NOT NULL,
+    key_hash     TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at   INTEGER,
+    CONSTRAINT api_keys_id_key PRIMARY KEY (id),
+    CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash)
+) STRICT;
+CREATE INDEX api_keys_tenant_idx ON api_keys (tenant_id, name);
+CREATE TABLE setup_records (
+    tenant_id  TEXT    NOT NULL REFERENCES tenants (id),
+    id         TEXT    NOT NULL,
+    kind       TEXT    NOT NULL,
+    document   TEXT    NOT NULL,
+    secrets    TEXT    NOT NULL DEFAULT '',
+    active     INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    CONSTRAINT setup_records_id_key PRIMARY KEY (id)
+) STRICT;
+CREATE INDEX setup_records_tenant_idx ON setup_records (tenant_id, kind, id);
+CREATE TABLE leads (
+    tenant_id   TEXT    NOT NULL,
+    id          TEXT    NOT NULL,
+    email       TEXT    NOT NULL,
+    email_key   TEXT    NOT NULL,
+    first_name  TEXT    NOT NULL,
+    last_name   TEXT    NOT NULL,
+    country     TEXT    NOT NULL,
+    address     TEXT    NOT NULL,
+    city        TEXT    NOT NULL,
+    postal_code TEXT    NOT NULL,
+    phone       TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    CONSTRAINT leads_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT leads_email_key_key UNIQUE (tenant_id, email_key)
+) STRICT;
+CREATE TABLE sessions (
+    tenant_id           TEXT    NOT NULL,
+    id                  TEXT    NOT NULL,
+    token               TEXT    NOT NULL,
+    lead_id             TEXT    NOT NULL,
+    status              TEXT    NOT NULL,
+    price_minor         INTEGER NOT NULL,
+    currency            TEXT    NOT NULL,
+    billing_type        TEXT    NOT NULL,
+    billing_frequency   TEXT    NOT NULL,
+    trial_unit          TEXT    NOT NULL,
+    trial_period        INTEGER NOT NULL,
+    trial_minor         INTEGER,
+    gateway_id          TEXT    NOT NULL,
+    campaign_id         TEXT,
+    offer_id            TEXT,
+    hosted_page_id      TEXT,
+    webhook_profile_id  TEXT,
+    acceptance_mode     TEXT    NOT NULL,
+    mandate_reference   TEXT    NOT NULL,
+    customer_ip         TEXT    NOT NULL,
+    max_attempts        INTEGER NOT NULL,
+    attempts_used       INTEGER NOT NULL,
+    open_transaction_id TEXT,
+    last_transaction_id TEXT,
+    holds_lead          INTEGER NOT NULL,
+    expires_at          INTEGER NOT NULL,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL,
+    CONSTRAINT sessions_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT sessions_token_key UNIQUE (tenant_id, token),
+    FOREIGN KEY (tenant_id, lead_id) REFERENCES leads (tenant_id, id)
+) STRICT;
+CREATE UNIQUE INDEX sessions_lead_id_key ON sessions (tenant_id, lead_id) WHERE holds_lead;
+CREATE INDEX sessions_due_idx ON sessions (expires_at) WHERE status IN ('PENDING', 'AWAITING_VERIFICATION');
+CREATE TABLE orders (
+    tenant_id    TEXT    NOT NULL,
+    id           TEXT    NOT NULL,
+    session_id   TEXT    NOT NULL,
+    order_number TEXT    NOT NULL,
+    status       TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    CONSTRAINT orders_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT orders_order_number_key UNIQUE (tenant_id, order_number),
+    CONSTRAINT orders_session_id_key UNIQUE (tenant_id, session_id),
+    FOREIGN KEY (tenant_id, session_id) REFERENCES sessions (tenant_id, id)
+) STRICT;
+CREATE TABLE transactions (
+    tenant_id               TEXT    NOT NULL,
+    id                      TEXT    NOT NULL,
+    session_id              TEXT,
+    order_id                TEXT,
+    subscription_id         TEXT,
+    lead_id                 TEXT,
+    gateway_id              TEXT    NOT NULL,
+    merchant_transaction_id TEXT    NOT NULL,
+    tenant_reference_id     TEXT,
+    gateway_reference       TEXT    NOT NULL,
+    status                  TEXT    NOT NULL,
+    type                    TEXT    NOT NULL,
+    amount_minor            INTEGER NOT NULL,
+    currency                TEXT    NOT NULL,
+    sequence_type           TEXT    NOT NULL,
+    source                  TEXT    NOT NULL,
+    iban_sealed             TEXT    NOT NULL,
+    iban_masked             TEXT    NOT NULL,
+    iban_country            TEXT    NOT NULL,
+    bic                     TEXT    NOT NULL,
+    bank_name               TEXT    NOT NULL,
+    holder_name             TEXT    NOT NULL,
+    email                   TEXT    NOT NULL,
+    mandate_reference       TEXT    NOT NULL,
+    mandate_at              INTEGER,
+    attempt_number          INTEGER NOT NULL,
+    in_flight               TEXT,
+    lookup_count            INTEGER NOT NULL,
+    next_lookup_at          INTEGER,
+    settle_due_at           INTEGER,
+    verification_url        TEXT    NOT NULL,
+    verification_reference  TEXT    NOT NULL,
+    decline_code            TEXT    NOT NULL,
+    decline_message         TEXT    NOT NULL,
+    gateway_code            TEXT    NOT NULL,
+    gateway_message         TEXT    NOT NULL,
+    processed_at            INTEGER,
+    created_at              INTEGER NOT NULL,
+    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER,
+    CONSTRAINT transactions_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT transactions_merchant_transaction_id_key UNIQUE (tenant_id, merchant_transaction_id),
+    FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
+) STRICT;
+CREATE UNIQUE INDEX transactions_tenant_reference_id_key ON transactions (tenant_id, tenant_reference_id)
+    WHERE tenant_reference_id IS NOT NULL;
+CREATE UNIQUE INDEX transactions_session_id_key ON transactions (tenant_id, session_id) WHERE in_flight IS NOT NULL;
+CREATE INDEX transactions_lookup_idx ON transactions (next_lookup_at) WHERE in_flight IS NOT NULL;
+CREATE INDEX transactions_settle_idx ON transactions (settle_due_at) WHERE settle_due_at IS NOT NULL;
+CREATE INDEX transactions_processed_idx ON transactions (tenant_id, processed_at DESC, id DESC) WHERE processed_at IS NOT NULL;
+CREATE TABLE subscriptions (
+    tenant_id           TEXT    NOT NULL,
+    id                  TEXT    NOT NULL,
+    session_id          TEXT    NOT NULL,
+    order_id            TEXT    NOT NULL,
+    lead_id             TEXT    NOT NULL,
+    offer_id            TEXT,
+    campaign_id         TEXT,
+    webhook_profile_id  TEXT,
+    gateway_id          TEXT    NOT NULL,
+    status              TEXT    NOT NULL,
+    amount_minor        INTEGER NOT NULL,
+    currency            TEXT    NOT NULL,
+    billing_frequency   TEXT    NOT NULL,
+    mandate_reference   TEXT    NOT NULL,
+    iban_sealed         TEXT    NOT NULL,
+    started_at          INTEGER NOT NULL,
+    next_billing_date   TEXT,
+    trial_end_date      TEXT,
+    billing_anchor_date TEXT    NOT NULL,
+    last_billed_at      INTEGER,
+    cancelled_at        INTEGER,
+    successful_count    INTEGER NOT NULL,
+    failed_count        INTEGER NOT NULL,
+    revenue_minor       INTEGER NOT NULL,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER,
+    CONSTRAINT subscriptions_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT subscriptions_order_id_key UNIQUE (tenant_id, order_id),
+    FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
+) STRICT;
+CREATE TABLE events (
+    tenant_id          TEXT    NOT NULL,
+    id                 TEXT    NOT NULL,
+    event_key          TEXT    NOT NULL,
+    kind               TEXT    NOT NULL,
+    webhook_profile_id TEXT,
+    payload            TEXT    NOT NULL,
+    created_at         INTEGER NOT NULL, delivery_status TEXT NOT NULL DEFAULT 'pending', attempt_count INTEGER NOT NULL DEFAULT 0, failure_count INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER,
+    CONSTRAINT events_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT events_event_key_key UNIQUE (tenant_id, event_key)
+) STRICT;
+CREATE TABLE idempotency_keys (
+    tenant_id    TEXT    NOT NULL,
+    key          TEXT    NOT NULL,
+    request_hash TEXT    NOT NULL,
+    session_id   TEXT    NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    CONSTRAINT idempotency_keys_key_key PRIMARY KEY (tenant_id, key)
+) STRICT;
+CREATE INDEX idempotency_keys_expiry_idx ON idempotency_keys (expires_at);
+CREATE TABLE service_clock (
+    id        INTEGER NOT NULL,
+    offset_us INTEGER NOT NULL,
+    CONSTRAINT service_clock_id_key PRIMARY KEY (id)
+) STRICT;
+CREATE TABLE sandbox_payments (
+    tenant_id               TEXT    NOT NULL,
+    account_id              TEXT    NOT NULL,
+    merchant_transaction_id TEXT    NOT NULL,
+    reference               TEXT    NOT NULL,
+    verification_reference  TEXT    NOT NULL,
+    outcome                 TEXT    NOT NULL,
+    state                   TEXT    NOT NULL,
+    type                    TEXT    NOT NULL,
+    amount_minor            INTEGER NOT NULL,
+    currency                TEXT    NOT NULL,
+    mandate_reference       TEXT    NOT NULL,
+    merchant_name           TEXT    NOT NULL,
+    return_url              TEXT    NOT NULL,
+    received_at             INTEGER NOT NULL,
+    decided_at              INTEGER,
+    settles_at              INTEGER,
+    chargeback_at           INTEGER, notify_at INTEGER,
+    CONSTRAINT sandbox_payments_account_id_merchant_transaction_id_key
+        PRIMARY KEY (tenant_id, account_id, merchant_transaction_id)
+) STRICT;
+CREATE INDEX sandbox_payments_verification_idx ON sandbox_payments (verification_reference)
+    WHERE verification_reference <> '';
+CREATE TABLE schema_compatibility (
+    id             INTEGER NOT NULL,
+    oldest_version INTEGER NOT NULL,
+    CONSTRAINT schema_compatibility_id_key PRIMARY KEY (id)
+) STRICT;
+CREATE TABLE mandate_acceptances (
+    tenant_id       TEXT    NOT NULL,
+    transaction_id  TEXT    NOT NULL,
+    session_id      TEXT    NOT NULL,
+    acceptance_mode TEXT    NOT NULL,
+    language        TEXT    NOT NULL,
+    text_version    TEXT    NOT NULL,
+    text            TEXT    NOT NULL,
+    text_hash       TEXT    NOT NULL,
+    client_ip       TEXT    NOT NULL,
+    user_agent      TEXT    NOT NULL,
+    accepted_at     INTEGER NOT NULL,
+    CONSTRAINT mandate_acceptances_transaction_id_key PRIMARY KEY (tenant_id, transaction_id),
+    FOREIGN KEY (tenant_id, transaction_id) REFERENCES transactions (tenant_id, id)
+) STRICT;
+CREATE INDEX events_due_idx ON events (tenant_id, webhook_profile_id, id)
+    WHERE delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL;
+CREATE INDEX events_retry_idx ON events (tenant_id, webhook_profile_id, next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX events_failed_idx ON events (tenant_id, webhook_profile_id, id) WHERE delivery_status = 'failed';
+CREATE TABLE webhook_endpoints (
+    tenant_id          TEXT    NOT NULL,
+    webhook_profile_id TEXT    NOT NULL,
+    lease_owner        TEXT    NOT NULL,
+    leased_until       INTEGER NOT NULL,
+    failure_count      INTEGER NOT NULL,
+    pause_count        INTEGER NOT NULL,
+    paused_until       INTEGER NOT NULL,
+    CONSTRAINT webhook_endpoints_webhook_profile_id_key PRIMARY KEY (tenant_id, webhook_profile_id)
+) STRICT;
+CREATE TABLE webhook_attempts (
+    tenant_id    TEXT    NOT NULL,
+    event_id     TEXT    NOT NULL,
+    id           TEXT    NOT NULL,
+    number       INTEGER NOT NULL,
+    attempted_at INTEGER NOT NULL,
+    duration_us  INTEGER NOT NULL,
+    status_code  INTEGER NOT NULL,
+    error        TEXT    NOT NULL,
+    answer       TEXT    NOT NULL,
+    CONSTRAINT webhook_attempts_event_id_id_key PRIMARY KEY (tenant_id, event_id, id)
+) STRICT;
+CREATE TABLE chargebacks (
+    tenant_id               TEXT    NOT NULL,
+    id                      TEXT    NOT NULL,
+    gateway_id              TEXT    NOT NULL,
+    transaction_id          TEXT,
+    lead_id                 TEXT,
+    merchant_transaction_id TEXT    NOT NULL,
+    tenant_reference_id     TEXT,
+    gateway_reference       TEXT    NOT NULL,
+    amount_minor            INTEGER NOT NULL,
+    currency                TEXT    NOT NULL,
+    reported_at             INTEGER NOT NULL,
+    transaction_at          INTEGER,
+    reason_code             TEXT    NOT NULL,
+    reason_message          TEXT    NOT NULL,
+    report_type             TEXT    NOT NULL,
+    report_message          TEXT    NOT NULL,
+    report_info             TEXT    NOT NULL,
+    arn                     TEXT    NOT NULL,
+    iban_masked             TEXT    NOT NULL,
+    bic                     TEXT    NOT NULL,
+    email                   TEXT    NOT NULL,
+    country                 TEXT    NOT NULL,
+    source                  TEXT    NOT NULL,
+    bank_fee_minor          INTEGER,
+    created_at              INTEGER NOT NULL,
+    updated_at              INTEGER NOT NULL,
+    CONSTRAINT chargebacks_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT chargebacks_merchant_transaction_id_key UNIQUE (tenant_id, merchant_transaction_id),
+    FOREIGN KEY (tenant_id, transaction_id) REFERENCES transactions (tenant_id, id)
+) STRICT;
+CREATE INDEX transactions_status_idx ON transactions (tenant_id, status,
+    (CASE WHEN type IN ('sdd_sale', 'sdd_rebill') THEN 'sdd_sale' WHEN type = 'sdd_refund' THEN 'sdd_refund'
+        ELSE 'other_type' END),
+    processed_at DESC, id DESC) WHERE processed_at IS NOT NULL;
+CREATE INDEX transactions_gateway_idx ON transactions (tenant_id, gateway_id, status,
+    (CASE WHEN type IN ('sdd_sale', 'sdd_rebill') THEN 'sdd_sale' WHEN type = 'sdd_refund' THEN 'sdd_refund'
+        ELSE 'other_type' END),
+    processed_at DESC, id DESC) WHERE processed_at IS NOT NULL;
+CREATE INDEX subscriptions_status_idx ON subscriptions (tenant_id, status, created_at DESC, id DESC);
+CREATE INDEX subscriptions_gateway_idx ON subscriptions (tenant_id, gateway_id, status, created_at DESC, id DESC);
+CREATE INDEX chargebacks_reported_idx ON chargebacks (tenant_id, reported_at DESC, id DESC);
+CREATE INDEX chargebacks_gateway_idx ON chargebacks (tenant_id, gateway_id, reported_at DESC, id DESC);
+CREATE INDEX transactions_refund_idx ON transactions (tenant_id, refund_of) WHERE refund_of IS NOT NULL;
+CREATE INDEX transactions_gateway_reference_idx ON transactions (tenant_id, gateway_reference)
+    WHERE gateway_reference <> '';
+CREATE INDEX chargebacks_transaction_idx ON chargebacks (tenant_id, transaction_id) WHERE transaction_id IS NOT NULL;
+CREATE INDEX chargebacks_unlinked_idx ON chargebacks (tenant_id, gateway_id) WHERE transaction_id IS NULL;
+CREATE INDEX sandbox_payments_notify_idx ON sandbox_payments (notify_at) WHERE notify_at IS NOT NULL;
+CREATE TABLE imports (
+    tenant_id       TEXT    NOT NULL,
+    id              TEXT    NOT NULL,
+    gateway_id      TEXT    NOT NULL,
+    kind            TEXT    NOT NULL,
+    status          TEXT    NOT NULL,
+    dry_run         INTEGER NOT NULL,
+    new_count       INTEGER NOT NULL,
+    updated_count   INTEGER NOT NULL,
+    unchanged_count INTEGER NOT NULL,
+    rejected_count  INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    CONSTRAINT imports_id_key PRIMARY KEY (tenant_id, id)
+) STRICT;
+CREATE TABLE import_rejections (
+    tenant_id TEXT    NOT NULL,
+    import_id TEXT    NOT NULL,
+    line      INTEGER NOT NULL,
+    reason    TEXT    NOT NULL,
+    CONSTRAINT import_rejections_import_id_line_key PRIMARY KEY (tenant_id, import_id, line)
+) STRICT;
+CREATE TABLE staged_transactions (
+    tenant_id               TEXT    NOT NULL,
+    import_id               TEXT    NOT NULL,
+    line                    INTEGER NOT NULL,
+    id                      TEXT    NOT NULL,
+    merchant_transaction_id TEXT    NOT NULL,
+    gateway_reference       TEXT    NOT NULL,
+    status                  TEXT    NOT NULL,
+    type                    TEXT    NOT NULL,
+    amount_minor            INTEGER NOT NULL,
+    currency                TEXT    NOT NULL,
+    iban_masked             TEXT    NOT NULL,
+    iban_country            TEXT    NOT NULL,
+    bic                     TEXT    NOT NULL,
+    holder_name             TEXT    NOT NULL,
+    email                   TEXT    NOT NULL,
+    mandate_reference       TEXT    NOT NULL,
+    mandate_at              INTEGER,
+    processed_at            INTEGER NOT NULL
+) STRICT;
+CREATE INDEX staged_transactions_import_idx ON staged_transactions (tenant_id, import_id, merchant_transaction_id);
+CREATE INDEX subscriptions_due_idx ON subscriptions (due_at) WHERE due_at IS NOT NULL;
+CREATE UNIQUE INDEX transactions_subscription_id_billing_period_key
+    ON transactions (tenant_id, subscription_id, billing_period)
+    WHERE billing_period IS NOT NULL AND status <> 'declined';
+CREATE INDEX sessions_lead_idx ON sessions (tenant_id, lead_id, id);
+CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
+INSERT INTO river_migration (line, version) VALUES ('main', 1);
+INSERT INTO river_migration (line, version) VALUES ('main', 2);
+INSERT INTO river_migration (line, version) VALUES ('main', 3);
+INSERT INTO river_migration (line, version) VALUES ('main', 4);
+INSERT INTO river_migration (line, version) VALUES ('main', 5);
+INSERT INTO river_migration (line, version) VALUES ('main', 6);
+INSERT INTO river_migration (line, version) VALUES ('main', 7);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (4, 3, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (5, 4, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (6, 5, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (7, 6, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
+INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
+INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_processed_idx', '1000000 1000000 1 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_status_idx', '1000000 1000000 200000 70000 1 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_gateway_idx', '1000000 1000000 500000 100000 35000 1 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('subscriptions', 'subscriptions_status_idx', '1000000 1000000 300000 1 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('subscriptions', 'subscriptions_gateway_idx', '1000000 1000000 500000 150000 1 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('chargebacks', 'chargebacks_reported_idx', '100000 100000 1 1');
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('chargebacks', 'chargebacks_gateway_idx', '100000 100000 50000 1 1');
+ANALYZE sqlite_schema;

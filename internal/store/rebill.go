@@ -1,0 +1,56 @@
+package store
+
+import (
+	"time"
+
+	"sepad/internal/payment"
+)
+
+// DueSubscription is a subscription for which there is something to do, with all
+// that a rebill needs.
+type DueSubscription struct {
+	Subscription payment.Subscription
+	Lead         payment.Lead
+	// First is the payment that started the subscription; rebills debit the same
+	// account under the same mandate.
+	First      payment.Transaction
+	SealedIBAN string
+	// SetupVersion names the state of the tenant's set-up (Store.Setup).
+	SetupVersion int64
+}
+
+// subscriptionsDueQuery picks what is due before it reads what goes with it: a
+// planner that is free to begin with the leads may think little of reading all of
+// them, and of sorting all that is due for the sake of a few.
+func subscriptionsDueQuery(lock string) string {
+	return `
+	SELECT ` + aliased("s", subscriptionColumns) + `, ` + leadColumns + `, s.iban_sealed, n.setup_version, f.iban_masked,
+		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at
+	FROM (SELECT ` + subscriptionColumns + `, iban_sealed, due_at FROM subscriptions s
+		WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2 OFFSET $3` + lock + `) AS s
+	JOIN tenants n ON n.id = s.tenant_id
+	JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
+	JOIN sessions p ON p.tenant_id = s.tenant_id AND p.id = s.session_id
+	JOIN transactions f ON f.tenant_id = s.tenant_id AND f.id = p.last_transaction_id
+	ORDER BY s.due_at`
+}
+
+// SubscriptionsDue gives subscriptions that are due by an instant, longest due
+// first, for this unit alone: another one that asks at the same time gets the
+// next ones. The first few can be passed over.
+func (tx *Tx) SubscriptionsDue(now time.Time, limit, skip int) ([]DueSubscription, error) {
+	result, err := tx.query(subscriptionsDueQuery(tx.conv.dialect().skipLocked), micros(now), limit, skip)
+	return collect(result, err, func(r rows) (d DueSubscription, err error) {
+		f := &d.First
+		fields := append(subscriptionFields(&d.Subscription), leadFields(&d.Lead)...)
+		return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
+			&f.BIC, &f.BankName, &f.HolderName, &f.Email, instant{&f.MandateAt})...)
+	})
+}
+
+// ClaimRebill records a rebill before the gateway is called. The subscription
+// must still be as it was read, and no other rebill of the period may stand.
+func (tx *Tx) ClaimRebill(before payment.Subscription, claimed payment.Collection, sealedIBAN string) {
+	tx.ChangeSubscription(before, *claimed.Subscription)
+	tx.insertTransaction(claimed.Transaction, sealedIBAN)
+}
