@@ -12,6 +12,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/setup"
+	"sepad/internal/store"
 	"sepad/internal/web"
 )
 
@@ -92,7 +93,7 @@ func (a *Admin) tenantSetup(r *http.Request) (*merchant.Setup, error) {
 		return nil, err
 	}
 	found, err := a.Checkout.SetupOf(r.Context(), tenantID)
-	if notThere(err) {
+	if store.IsNotFound(err) {
 		return nil, setup.ErrNoTenant
 	}
 	return found, err

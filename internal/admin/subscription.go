@@ -30,8 +30,8 @@ func appendSubscription(dst []byte, s payment.Subscription) []byte {
 
 // subscriptionNamed finds the subscription that a path names, and its owner.
 func (a *Admin) subscriptionNamed(r *http.Request) (tenantID, id uuid.UUID, err error) {
-	if id, err = uuid.Parse(r.PathValue("id")); err != nil {
-		return uuid.Nil, uuid.Nil, store.ErrNoSubscription
+	if id, err = pathID(r, "id", store.ErrNoSubscription); err != nil {
+		return uuid.Nil, uuid.Nil, err
 	}
 	tenantID, err = a.Store.SubscriptionOwner(r.Context(), id)
 	return tenantID, id, err

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -21,9 +22,6 @@ func (a *Admin) tenantRoutes() []web.Route {
 		{Method: "PATCH", Pattern: one, Handler: a.guarded(a.changeTenant)},
 	}
 }
-
-// notThere tells that a row was looked for in vain.
-func notThere(err error) bool { return store.IsNotFound(err) }
 
 func (a *Admin) listTenants(w http.ResponseWriter, r *http.Request) error {
 	tenants, err := a.Store.Tenants(r.Context())
@@ -55,7 +53,7 @@ func (a *Admin) createTenant(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Store.Tenant(id).Tenant(r.Context()); !notThere(err) {
+	if _, err := a.Store.Tenant(id).Tenant(r.Context()); !store.IsNotFound(err) {
 		if err == nil {
 			err = payment.Fields{"id": "This id is already taken."}.Err()
 		}
@@ -74,9 +72,7 @@ func (a *Admin) changeTenant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	fields := setup.TenantFields(of.Tenant)
-	for name, value := range given {
-		fields[name] = value
-	}
+	maps.Copy(fields, given)
 	if text, ok := fields["id"].(string); ok && text != of.Tenant.ID.String() {
 		return payment.Fields{"id": "An id cannot be changed."}.Err()
 	}

@@ -53,22 +53,16 @@ func (c *Checkout) present(ctx context.Context, setup *merchant.Setup, p payment
 	return c.result(setup, payment.Settlement{Purchase: stored, Result: status}, now)
 }
 
-// eventRows renders a settlement's events and says where each one goes: to the
-// session's profile, else to the tenant's default, if it wants the kind.
+// eventRows renders a settlement's events and says where each one goes.
 func eventRows(setup *merchant.Setup, s payment.Settlement) ([]store.EventRow, error) {
-	profile, ok := setup.DefaultWebhookProfile()
-	if id := s.Session.WebhookProfileID; id != nil {
-		profile, ok = setup.WebhookProfile(*id)
-	}
 	rows := make([]store.EventRow, len(s.Events))
 	for i, event := range s.Events {
 		payload, err := webhook.Payload(s, event)
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = store.EventRow{Event: event, Payload: payload}
-		if ok && profile.Wants(event.Kind) {
-			rows[i].WebhookProfileID = &profile.ID
+		rows[i] = store.EventRow{
+			Event: event, Payload: payload, WebhookProfileID: profileFor(setup, s.Session.WebhookProfileID, event.Kind),
 		}
 	}
 	return rows, nil
