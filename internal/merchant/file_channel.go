@@ -106,18 +106,31 @@ func (o object) hostedPage(tenant int) HostedPage {
 		ShowProductDescription: o.boolean("show_product_description", true),
 		SuccessRedirectURL:     optional(o.url("success_redirect_url")),
 		FailureRedirectURL:     optional(o.url("failure_redirect_url")),
+		Links:                  o.links(),
 		Active:                 o.boolean("active", true),
 	}
 }
 
 func (o object) branding() Branding {
-	b, ok := o.child("branding", "logo_url", "primary_color", "accent_color")
+	b, ok := o.child("branding", "logo_url", "logo_dark_url", "primary_color", "accent_color")
 	if !ok {
 		return Branding{PrimaryColor: DefaultPrimaryColor, AccentColor: DefaultAccentColor}
 	}
 	return Branding{
 		LogoURL:      optional(b.url("logo_url")),
+		LogoDarkURL:  optional(b.url("logo_dark_url")),
 		PrimaryColor: b.color("primary_color", DefaultPrimaryColor),
 		AccentColor:  b.color("accent_color", DefaultAccentColor),
+	}
+}
+
+func (o object) links() Links {
+	l, ok := o.child("links", "shop", "other_payment", "terms", "privacy", "imprint")
+	if !ok {
+		return Links{}
+	}
+	return Links{
+		Shop: optional(l.url("shop")), OtherPayment: optional(l.url("other_payment")),
+		Terms: optional(l.url("terms")), Privacy: optional(l.url("privacy")), Imprint: optional(l.url("imprint")),
 	}
 }

@@ -14,7 +14,7 @@ func (r *reader) tenant(o object, number int) FileTenant {
 		"id", "name", "url", "signing_secret", "events", "default", "active")
 	t.HostedPages = read(o, "hosted_pages", number, object.hostedPage,
 		"id", "name", "branding", "content", "show_product_name", "show_product_price", "show_product_description",
-		"success_redirect_url", "failure_redirect_url", "active")
+		"success_redirect_url", "failure_redirect_url", "links", "active")
 	t.Offers = read(o, "offers", number, object.offer,
 		"id", "name", "price", "currency", "billing_type", "billing_frequency", "trial_period", "trial_interval_unit",
 		"trial_price", "product_name", "product_description", "active")

@@ -76,7 +76,11 @@ func TestParseFull(t *testing.T) {
 		}},
 		"hosted page": {big.HostedPages[0].Record, HostedPage{
 			ID: anID("d1"), Name: "Standard page", Content: map[string]any{"headline": "Your order"}, Active: true,
-			Branding:           Branding{LogoURL: ptr("https://shop.example/logo.svg"), PrimaryColor: "#aabbcc", AccentColor: "#0e9f6e"},
+			Branding: Branding{LogoURL: ptr("https://shop.example/logo.svg"), LogoDarkURL: ptr("https://shop.example/white.svg"), PrimaryColor: "#aabbcc", AccentColor: "#0e9f6e"},
+			Links: Links{
+				Shop: ptr("https://shop.example/"), OtherPayment: ptr("https://shop.example/pay"), Terms: ptr("https://shop.example/terms"),
+				Privacy: ptr("https://shop.example/privacy"), Imprint: ptr("https://shop.example/imprint"),
+			},
 			SuccessRedirectURL: ptr("https://shop.example/thanks?x=1"), FailureRedirectURL: ptr("https://shop.example/sorry"),
 		}},
 		"offer": {big.Offers[0].Record, Offer{

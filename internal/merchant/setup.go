@@ -52,12 +52,22 @@ type HostedPage struct {
 	ShowProductDescription bool
 	SuccessRedirectURL     *string
 	FailureRedirectURL     *string
+	Links                  Links
 	Active                 bool
+}
+
+// Links are addresses of the merchant's own pages, each nil when not set.
+type Links struct {
+	// Shop is the way back, OtherPayment where one can pay by other means.
+	Shop, OtherPayment      *string
+	Terms, Privacy, Imprint *string
 }
 
 // Branding is a page's logo and colours, the latter as #rrggbb.
 type Branding struct {
-	LogoURL      *string
+	LogoURL *string
+	// LogoDarkURL takes the logo's place on dark screens.
+	LogoDarkURL  *string
 	PrimaryColor string
 	AccentColor  string
 }

@@ -27,11 +27,15 @@ func HostedPageFields(p merchant.HostedPage) Fields {
 	return Fields{
 		"id": p.ID, "name": p.Name, "content": p.Content, "active": p.Active,
 		"branding": map[string]any{
-			"logo_url": p.Branding.LogoURL, "primary_color": p.Branding.PrimaryColor, "accent_color": p.Branding.AccentColor,
+			"logo_url": p.Branding.LogoURL, "logo_dark_url": p.Branding.LogoDarkURL, "primary_color": p.Branding.PrimaryColor, "accent_color": p.Branding.AccentColor,
 		},
 		"show_product_name": p.ShowProductName, "show_product_price": p.ShowProductPrice,
 		"show_product_description": p.ShowProductDescription,
 		"success_redirect_url":     p.SuccessRedirectURL, "failure_redirect_url": p.FailureRedirectURL,
+		"links": map[string]any{
+			"shop": p.Links.Shop, "other_payment": p.Links.OtherPayment,
+			"terms": p.Links.Terms, "privacy": p.Links.Privacy, "imprint": p.Links.Imprint,
+		},
 	}
 }
 

@@ -106,11 +106,11 @@ func decodePage(into *merchant.Setup, record setupRecord) error {
 	d, err := document[pageDocument](record)
 	into.HostedPages[record.id] = merchant.HostedPage{
 		ID: record.id, Name: d.Name,
-		Branding:        merchant.Branding{LogoURL: d.LogoURL, PrimaryColor: d.PrimaryColor, AccentColor: d.AccentColor},
+		Branding:        merchant.Branding{LogoURL: d.LogoURL, LogoDarkURL: d.LogoDarkURL, PrimaryColor: d.PrimaryColor, AccentColor: d.AccentColor},
 		Content:         plainObject(d.Content),
 		ShowProductName: d.ShowProductName, ShowProductPrice: d.ShowProductPrice,
 		ShowProductDescription: d.ShowProductDescription,
-		SuccessRedirectURL:     d.SuccessRedirectURL, FailureRedirectURL: d.FailureRedirectURL, Active: record.active,
+		SuccessRedirectURL:     d.SuccessRedirectURL, FailureRedirectURL: d.FailureRedirectURL, Links: merchant.Links(d.Links), Active: record.active,
 	}
 	return err
 }

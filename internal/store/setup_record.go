@@ -53,6 +53,7 @@ type (
 	pageDocument struct {
 		Name                   string         `json:"name"`
 		LogoURL                *string        `json:"logo_url"`
+		LogoDarkURL            *string        `json:"logo_dark_url"`
 		PrimaryColor           string         `json:"primary_color"`
 		AccentColor            string         `json:"accent_color"`
 		Content                map[string]any `json:"content"`
@@ -61,6 +62,14 @@ type (
 		ShowProductDescription bool           `json:"show_product_description"`
 		SuccessRedirectURL     *string        `json:"success_redirect_url"`
 		FailureRedirectURL     *string        `json:"failure_redirect_url"`
+		Links                  linkDocument   `json:"links"`
+	}
+	linkDocument struct {
+		Shop         *string `json:"shop"`
+		OtherPayment *string `json:"other_payment"`
+		Terms        *string `json:"terms"`
+		Privacy      *string `json:"privacy"`
+		Imprint      *string `json:"imprint"`
 	}
 	offerDocument struct {
 		Name               string                   `json:"name"`
@@ -113,8 +122,9 @@ func (s *Store) PutWebhookProfile(tx *Tx, tenantID uuid.UUID, p merchant.Webhook
 func (s *Store) PutHostedPage(tx *Tx, tenantID uuid.UUID, p merchant.HostedPage) error {
 	return s.putRecord(tx, tenantID, setupRecord{id: p.ID, kind: kindHostedPage, active: p.Active},
 		pageDocument{
-			p.Name, p.Branding.LogoURL, p.Branding.PrimaryColor, p.Branding.AccentColor, p.Content, p.ShowProductName,
-			p.ShowProductPrice, p.ShowProductDescription, p.SuccessRedirectURL, p.FailureRedirectURL,
+			p.Name, p.Branding.LogoURL, p.Branding.LogoDarkURL, p.Branding.PrimaryColor, p.Branding.AccentColor, p.Content,
+			p.ShowProductName, p.ShowProductPrice, p.ShowProductDescription, p.SuccessRedirectURL, p.FailureRedirectURL,
+			linkDocument(p.Links),
 		}, nil)
 }
 

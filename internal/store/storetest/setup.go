@@ -83,10 +83,17 @@ func (e *Env) HostedPage(t testing.TB, tenantID uuid.UUID, change ...func(*merch
 	t.Helper()
 	page := merchant.HostedPage{
 		ID: payment.NewID(), Name: "Checkout",
-		Branding:        merchant.Branding{LogoURL: new("https://shop.example/logo.svg"), PrimaryColor: "#112233", AccentColor: "#445566"},
+		Branding: merchant.Branding{
+			LogoURL: new("https://shop.example/logo.svg"), LogoDarkURL: new("https://shop.example/white.svg"),
+			PrimaryColor: "#112233", AccentColor: "#445566",
+		},
 		Content:         map[string]any{"title": "Danke & bis bald", "steps": []any{"one", int64(2)}},
 		ShowProductName: true, ShowProductPrice: true, ShowProductDescription: true,
 		SuccessRedirectURL: new("https://shop.example/thanks"), FailureRedirectURL: new("https://shop.example/sorry"), Active: true,
+		Links: merchant.Links{
+			Shop: new("https://shop.example/"), OtherPayment: new("https://shop.example/pay"), Terms: new("https://shop.example/terms"),
+			Privacy: new("https://shop.example/privacy"), Imprint: new("https://shop.example/imprint"),
+		},
 	}
 	apply(&page, change)
 	e.Write(t, func(tx *store.Tx) error { return e.Store.PutHostedPage(tx, tenantID, page) })
