@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 func TestResend(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-		b := setup(t, env)
+		b, asked := setup(t, env), countPeriods()
 		b.receiver.status(410)
 		id := b.events(t, b.endpoint, 1)[0]
 		b.work(t)
@@ -44,12 +46,52 @@ func TestResend(t *testing.T) {
 		if calls[3].event() != id.String() || calls[3].header.Get("X-Service-Delivery-Attempt") != "4" {
 			t.Errorf("the last attempt is %v", calls[3].header)
 		}
-		if jobs := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint'`); jobs != 1 {
-			t.Errorf("%d jobs wake the endpoint", jobs)
-		}
+		wantOneDrainEach(t, env, asked())
 		if _, err := Resend(t.Context(), b.Store, payment.NewID(), b.clock.Now()); !errors.Is(err, ErrNotFound) {
 			t.Errorf("an unknown one gives %v", err)
 		}
+	})
+}
+
+// countPeriods tells how many periods of uniqueness have begun since it was called:
+// the queue goes by the machine's clock, and the test takes as long as it takes.
+func countPeriods() (soFar func() int) {
+	began := time.Now().Truncate(uniqueFor)
+	return func() int { return int(time.Since(began)/uniqueFor) + 1 }
+}
+
+// wantOneDrainEach expects a job for the one endpoint that was asked for, and no
+// more than one in each period.
+func wantOneDrainEach(t *testing.T, env *storetest.Env, periods int) {
+	t.Helper()
+	jobs := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint'`)
+	if jobs < 1 || jobs > periods {
+		t.Errorf("%d jobs wake the endpoint, asked for in %d periods", jobs, periods)
+	}
+}
+
+func TestResendAnswersWhatItDidWhateverIsUnderWay(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		id := b.events(t, b.endpoint, 1)[0]
+		ctx, cancel := context.WithCancel(t.Context())
+		var drains sync.WaitGroup
+		drains.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := b.drain(t.Context(), b.endpoint, nil); err != nil {
+					t.Errorf("drain: %v", err)
+				}
+			}
+		})
+		for range 20 {
+			record, err := Resend(t.Context(), b.Store, id, b.clock.Now())
+			if err != nil || record.Status != store.DeliveryPending || !record.NextAttemptAt.IsZero() {
+				t.Errorf("resent: %+v, %v", record, err)
+			}
+		}
+		cancel()
+		drains.Wait()
 	})
 }
 
@@ -111,9 +153,6 @@ func TestSweepAsksForOneDrainPerEndpoint(t *testing.T) {
 		b.work(t)
 		busy := b.newEndpoint(t, b.receiver.URL)
 		b.events(t, busy, 2)
-		jobs := func() int {
-			return storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM river_job WHERE kind = 'drain_webhook_endpoint' AND state = 'available'`)
-		}
 		sweep := func() []store.Endpoint {
 			t.Helper()
 			if err := Sweep(t.Context(), b.Store, b.clock.Now()); err != nil {
@@ -125,15 +164,12 @@ func TestSweepAsksForOneDrainPerEndpoint(t *testing.T) {
 			}
 			return due
 		}
-		began := time.Now().Truncate(uniqueFor)
+		asked := countPeriods()
 		due := sweep()
 		sweep()
-		periods := int(time.Since(began)/uniqueFor) + 1
+		wantOneDrainEach(t, env, asked())
 		if len(due) != 1 || due[0] != busy {
 			t.Errorf("due are %v, not %v; idle is %v", due, busy, idle)
-		}
-		if got := jobs(); got < 1 || got > periods {
-			t.Errorf("%d jobs for one endpoint, looked for in %d periods", got, periods)
 		}
 		b.clock.pass(6 * time.Second)
 		if due := sweep(); len(due) != 2 {

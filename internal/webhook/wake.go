@@ -68,39 +68,36 @@ var errSwitchedOff = payment.Conflicting("The webhook profile is not active.")
 
 // Find reads a delivery with its log.
 func Find(ctx context.Context, st *store.Store, eventID uuid.UUID) (store.DeliveryRecord, error) {
-	e, err := endpointOf(ctx, st, eventID)
+	e, err := st.EndpointOf(ctx, eventID)
+	if errors.Is(err, store.ErrNoDelivery) {
+		return store.DeliveryRecord{}, ErrNotFound
+	}
 	if err != nil {
 		return store.DeliveryRecord{}, err
 	}
 	return st.Tenant(e.TenantID).Delivery(ctx, eventID)
 }
 
-func endpointOf(ctx context.Context, st *store.Store, eventID uuid.UUID) (store.Endpoint, error) {
-	e, err := st.EndpointOf(ctx, eventID)
-	if errors.Is(err, store.ErrNoDelivery) {
-		return e, ErrNotFound
-	}
-	return e, err
-}
-
 // Resend sends an event again, whatever became of it before: the same event with
-// the same id.
+// the same id. It gives the delivery as this call leaves it, in line: a drain that
+// is under way may be through with it before anybody could read it again.
 func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Time) (store.DeliveryRecord, error) {
-	e, err := endpointOf(ctx, st, eventID)
+	record, err := Find(ctx, st, eventID)
 	if err != nil {
 		return store.DeliveryRecord{}, err
 	}
-	if err := checkActive(ctx, st, e); err != nil {
+	if err := checkActive(ctx, st, record.Endpoint); err != nil {
 		return store.DeliveryRecord{}, err
 	}
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
-		tx.Resend(e, eventID)
-		return tx.Enqueue(DrainJob(e), atOnce)
+		tx.Resend(record.Endpoint, eventID)
+		return tx.Enqueue(DrainJob(record.Endpoint), atOnce)
 	})
 	if err != nil {
 		return store.DeliveryRecord{}, err
 	}
-	return st.Tenant(e.TenantID).Delivery(ctx, eventID)
+	record.Status, record.NextAttemptAt = store.DeliveryPending, time.Time{}
+	return record, nil
 }
 
 // ResendFailed sends all failed events of a profile again that were created from
