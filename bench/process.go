@@ -134,8 +134,9 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// rss is the memory that the process holds, in megabytes.
-func (p *process) rss() (float64, error) { return p.memory("VmRSS:") }
+// ownMemory is what the process holds for itself, in megabytes. Pages of the
+// program's file are not in it: the system keeps them for all, and drops them at will.
+func (p *process) ownMemory() (float64, error) { return p.memory("RssAnon:") }
 
 // peakMemory is the most that it has held.
 func (p *process) peakMemory() (float64, error) { return p.memory("VmHWM:") }

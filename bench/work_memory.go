@@ -9,7 +9,7 @@ import (
 
 var memoryWork = work{
 	name:    "memory",
-	what:    "resident memory of an idle server on a fresh folder",
+	what:    "memory of its own that an idle server holds on a fresh folder",
 	against: "PocketBase, idle on a fresh folder",
 	unit:    "MB",
 	better:  lessIsBetter,
@@ -28,6 +28,6 @@ func memoryAtRest(ctx context.Context, server *process, _ time.Duration) (float6
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	case <-time.After(settleTime):
-		return server.rss()
+		return server.ownMemory()
 	}
 }

@@ -19,8 +19,6 @@ const (
 	// answerMargin is what an answer may take beyond the gateway's own time.
 	answerMargin = 30 * time.Second
 	maxHeader    = 32 << 10
-	// settleAfter is when the start is surely over.
-	settleAfter = time.Second
 	// flushEvery is how often the last use of API keys is written.
 	flushEvery = time.Minute
 )
@@ -38,7 +36,6 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	go a.flushKeyUses(background)
-	defer time.AfterFunc(settleAfter, settleDown).Stop()
 	var err error
 	select {
 	case <-ctx.Done():
