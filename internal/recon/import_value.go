@@ -63,48 +63,12 @@ var dateLayouts = []string{
 // parseInstant reads a date or a time; without a zone it is UTC, and a day is
 // its first instant.
 func parseInstant(text string) (time.Time, error) {
-	if at, ok := parseOwnInstant(text); ok {
-		return at, nil
-	}
 	for _, layout := range dateLayouts {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC().Truncate(time.Microsecond), nil
 		}
 	}
 	return time.Time{}, errDateForm
-}
-
-// parseOwnInstant reads the form that our own exports have, YYYY-MM-DDTHH:MM:SS
-// with any fraction and Z, without the cost of trying layouts: a file has a
-// million of them.
-func parseOwnInstant(text string) (time.Time, bool) {
-	const length = len("2006-01-02T15:04:05")
-	if len(text) < length+1 || text[len(text)-1] != 'Z' || text[10] != 'T' {
-		return time.Time{}, false
-	}
-	var part [6]int
-	for i, at := range [...][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
-		for _, c := range []byte(text[at[0]:at[1]]) {
-			if c < '0' || c > '9' {
-				return time.Time{}, false
-			}
-			part[i] = part[i]*10 + int(c-'0')
-		}
-	}
-	micros, scale := 0, 100_000
-	if text[length] == '.' {
-		for _, c := range []byte(text[length+1 : len(text)-1]) {
-			if c < '0' || c > '9' {
-				return time.Time{}, false
-			}
-			micros, scale = micros+int(c-'0')*scale, scale/10
-		}
-	} else if len(text) != length+1 {
-		return time.Time{}, false
-	}
-	at := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], micros*1000, time.UTC)
-	isReal := at.Month() == time.Month(part[1]) && at.Day() == part[2] && at.Hour() == part[3] && at.Minute() == part[4]
-	return at, isReal && text[4] == '-' && text[7] == '-' && text[13] == ':' && text[16] == ':'
 }
 
 // unguarded takes away the apostrophe with which exports guard a cell.
