@@ -67,9 +67,9 @@ var (
 	pureModules = map[string][]string{
 		"sepa":     {"github.com/rickar/cal/v2", "golang.org/x/text", "os"},
 		"clock":    {},
-		"payment":  {"github.com/google/uuid", "golang.org/x/text"},
+		"payment":  {"github.com/google/uuid"},
 		"record":   {"github.com/google/uuid"},
-		"merchant": {"github.com/google/uuid", "golang.org/x/text", "gopkg.in/yaml.v3"},
+		"merchant": {"github.com/google/uuid", "gopkg.in/yaml.v3"},
 	}
 	sideEffects = []string{"database/sql", "log", "net", "net/http", "os", "os/exec"}
 
