@@ -1,0 +1,121 @@
+package iso20022
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// element is a part of a message as it stands in the file: names without namespace, text, and the one attribute that
+// matters. A generic tree is what lets one reader take every version and every bank's mistakes.
+type element struct {
+	name     string
+	text     string
+	currency string // attribute Ccy
+	children []*element
+}
+
+// maxDepth is far beyond any message; a file that nests deeper is an attack.
+const maxDepth = 64
+
+// readElement reads the element whose start was just met.
+func readElement(decoder *xml.Decoder, start xml.StartElement) (*element, error) {
+	return readNested(decoder, start, 0)
+}
+
+func readNested(decoder *xml.Decoder, start xml.StartElement, depth int) (*element, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("iso20022: elements nest deeper than %d", maxDepth)
+	}
+	e := &element{name: start.Name.Local}
+	for i := range start.Attr {
+		if start.Attr[i].Name.Local == "Ccy" {
+			e.currency = start.Attr[i].Value
+		}
+	}
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil, unexpectedEnd(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			child, err := readNested(decoder, token, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			e.children = append(e.children, child)
+		case xml.CharData:
+			// Between children there is only layout. A comment may part the text in two.
+			if len(e.children) == 0 {
+				e.text += string(token)
+			}
+		case xml.EndElement:
+			e.text = strings.TrimSpace(e.text)
+			return e, nil
+		}
+	}
+}
+
+// unexpectedEnd keeps the end of a broken file from looking like the end of a whole one.
+func unexpectedEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("iso20022: the file ends in the middle: %w", io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("iso20022: %w", err)
+}
+
+// find goes down a path of names, taking the first of each; nil when there is none. It works on nil too, so that paths
+// can be asked without care.
+func (e *element) find(path ...string) *element {
+	for _, name := range path {
+		if e == nil {
+			return nil
+		}
+		e = e.first(name)
+	}
+	return e
+}
+
+func (e *element) first(name string) *element {
+	for _, child := range e.children {
+		if child.name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// all gives the children of a name.
+func (e *element) all(name string) (found []*element) {
+	if e == nil {
+		return nil
+	}
+	for _, child := range e.children {
+		if child.name == name {
+			found = append(found, child)
+		}
+	}
+	return found
+}
+
+// value gives the text at the end of a path, "" when there is none.
+func (e *element) value(path ...string) string {
+	if e = e.find(path...); e == nil {
+		return ""
+	}
+	return e.text
+}
+
+// values gives the texts of all children of a name at the end of a path.
+func (e *element) values(path ...string) (texts []string) {
+	last := len(path) - 1
+	for _, child := range e.find(path[:last]...).all(path[last]) {
+		if child.text != "" {
+			texts = append(texts, child.text)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,60 @@
+package iso20022
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/xml"
+	"io"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+)
+
+// newDecoder reads XML as banks send it: in any of their encodings, with bytes that are no character of it, and with
+// characters that XML forbids. Both become something harmless, because a returned debit must not be lost over a broken
+// name.
+func newDecoder(input io.Reader) *xml.Decoder {
+	buffered := bufio.NewReaderSize(input, bufferSize)
+	clean := transform.NewReader(decode(buffered), transform.Chain(runes.ReplaceIllFormed(), runes.Map(withoutControls)))
+	decoder := xml.NewDecoder(clean)
+	decoder.Strict = false
+	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil } // decode has done it
+	return decoder
+}
+
+var declaredEncoding = regexp.MustCompile(`^<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']`)
+
+// decode turns what the file says that it is written in into UTF-8.
+func decode(input *bufio.Reader) io.Reader {
+	head, _ := input.Peek(200)
+	if bytes.HasPrefix(head, []byte{0xFE, 0xFF}) || bytes.HasPrefix(head, []byte{0xFF, 0xFE}) {
+		return transform.NewReader(input, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
+	}
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	label := ""
+	if match := declaredEncoding.FindSubmatch(head); match != nil {
+		label = strings.ToLower(string(match[1]))
+	}
+	if table := singleByte[label]; table != nil {
+		return transform.NewReader(input, table.NewDecoder())
+	}
+	return input
+}
+
+var singleByte = map[string]encoding.Encoding{
+	"iso-8859-1": charmap.Windows1252, "latin1": charmap.Windows1252, "windows-1252": charmap.Windows1252,
+	"iso-8859-2": charmap.ISO8859_2, "windows-1250": charmap.Windows1250, "iso-8859-15": charmap.ISO8859_15,
+	"iso-8859-7": charmap.ISO8859_7, "windows-1253": charmap.Windows1253, "windows-1251": charmap.Windows1251,
+}
+
+func withoutControls(r rune) rune {
+	if r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+		return ' '
+	}
+	return r
+}
