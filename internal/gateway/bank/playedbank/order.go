@@ -1,0 +1,271 @@
+package playedbank
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"sepad/internal/sepa"
+)
+
+// Limits are what the bank allows in one file; zero is no limit.
+type Limits struct {
+	Entries          int
+	Bytes            int
+	OneDueDate       bool
+	RefuseSchemeName bool
+}
+
+// Refusal is why a bank does not take a file as a whole.
+type Refusal struct {
+	Code string // of the external code sets
+	Text string
+}
+
+func (r *Refusal) Error() string { return "the bank refuses the file: " + r.Code + " " + r.Text }
+
+// Order is a file that the bank has taken.
+type Order struct {
+	MessageID string
+	Version   string // pain.008.001.08
+	CreatedAt time.Time
+	Blocks    []Block
+}
+
+// Block is one payment block of it.
+type Block struct {
+	ID           string
+	Due          time.Time
+	Sequence     string
+	BatchBooking bool
+	Creditor     string // name
+	Account      string // the creditor's IBAN
+	Identifier   string
+	Debits       []Debit
+}
+
+// Debit is one collection of it.
+type Debit struct {
+	EndToEndID string
+	Cents      int64
+	MandateID  string
+	Signed     time.Time
+	IsAmended  bool
+	Name       string
+	IBAN       string
+	Text       string
+	HasAddress bool
+}
+
+// The document as the schema has it. Only what a bank looks at is here.
+type document struct {
+	XMLName xml.Name
+	Order   struct {
+		Header struct {
+			ID      string `xml:"MsgId"`
+			Created string `xml:"CreDtTm"`
+			Count   string `xml:"NbOfTxs"`
+			Sum     string `xml:"CtrlSum"`
+			Party   string `xml:"InitgPty>Nm"`
+		} `xml:"GrpHdr"`
+		Blocks []struct {
+			ID         string `xml:"PmtInfId"`
+			Method     string `xml:"PmtMtd"`
+			Batch      string `xml:"BtchBookg"`
+			Count      string `xml:"NbOfTxs"`
+			Sum        string `xml:"CtrlSum"`
+			Level      string `xml:"PmtTpInf>SvcLvl>Cd"`
+			Instrument string `xml:"PmtTpInf>LclInstrm>Cd"`
+			Sequence   string `xml:"PmtTpInf>SeqTp"`
+			Due        string `xml:"ReqdColltnDt"`
+			Creditor   string `xml:"Cdtr>Nm"`
+			Account    string `xml:"CdtrAcct>Id>IBAN"`
+			Charges    string `xml:"ChrgBr"`
+			SchemeName string `xml:"CdtrSchmeId>Nm"`
+			Identifier string `xml:"CdtrSchmeId>Id>PrvtId>Othr>Id"`
+			Debits     []struct {
+				EndToEndID string `xml:"PmtId>EndToEndId"`
+				Amount     struct {
+					Text     string `xml:",chardata"`
+					Currency string `xml:"Ccy,attr"`
+				} `xml:"InstdAmt"`
+				Mandate   string    `xml:"DrctDbtTx>MndtRltdInf>MndtId"`
+				Signed    string    `xml:"DrctDbtTx>MndtRltdInf>DtOfSgntr"`
+				Amended   string    `xml:"DrctDbtTx>MndtRltdInf>AmdmntInd"`
+				Amendment *struct{} `xml:"DrctDbtTx>MndtRltdInf>AmdmntInfDtls"`
+				Name      string    `xml:"Dbtr>Nm"`
+				Country   string    `xml:"Dbtr>PstlAdr>Ctry"`
+				IBAN      string    `xml:"DbtrAcct>Id>IBAN"`
+				Text      string    `xml:"RmtInf>Ustrd"`
+			} `xml:"DrctDbtTxInf"`
+		} `xml:"PmtInf"`
+	} `xml:"CstmrDrctDbtInitn"`
+}
+
+var versions = map[string]string{
+	"urn:iso:std:iso:20022:tech:xsd:pain.008.001.08": "pain.008.001.08",
+	"urn:iso:std:iso:20022:tech:xsd:pain.008.001.02": "pain.008.001.02",
+}
+
+// outside finds characters that are not in the scheme's set.
+var outside = regexp.MustCompile(`[^A-Za-z0-9/\-?:().,'+ ]`)
+
+// Take reads a file at a moment. The error is a *Refusal when the bank understood it and does not want it.
+func Take(file []byte, limits Limits, at time.Time) (*Order, error) {
+	if limits.Bytes > 0 && len(file) > limits.Bytes {
+		return nil, &Refusal{"FF01", fmt.Sprintf("the file has %d bytes, %d are allowed", len(file), limits.Bytes)}
+	}
+	var d document
+	if err := xml.Unmarshal(file, &d); err != nil {
+		return nil, &Refusal{"FF01", "no readable XML: " + err.Error()}
+	}
+	version, known := versions[d.XMLName.Space]
+	if !known || d.XMLName.Local != "Document" {
+		return nil, &Refusal{"FF01", "the message is none that is taken here: " + d.XMLName.Space}
+	}
+	order := &Order{MessageID: d.Order.Header.ID, Version: version}
+	var err error
+	if order.CreatedAt, err = time.Parse(time.RFC3339, d.Order.Header.Created); err != nil {
+		return nil, &Refusal{"DT01", "the time of creation is none"}
+	}
+	if err := order.fill(&d, limits, at); err != nil {
+		return nil, err
+	}
+	return order, nil
+}
+
+// fill takes the blocks over, checking sums and counts on both levels.
+func (o *Order) fill(d *document, limits Limits, at time.Time) error {
+	count, sum := 0, new(big.Rat)
+	ids := map[string]bool{}
+	for i := range d.Order.Blocks {
+		b := &d.Order.Blocks[i]
+		if b.Method != "DD" || b.Level != "SEPA" || b.Instrument != "CORE" || b.Charges != "SLEV" {
+			return &Refusal{"FF01", "the block is no SEPA core direct debit"}
+		}
+		if limits.RefuseSchemeName && b.SchemeName != "" {
+			return &Refusal{"FF01", "a name beside the creditor identifier is not taken"}
+		}
+		due, err := time.Parse(time.DateOnly, b.Due)
+		if err != nil {
+			return &Refusal{"DT01", "the due date is none"}
+		}
+		block := Block{
+			ID: b.ID, Due: due, Sequence: b.Sequence, BatchBooking: b.Batch == "true", Creditor: b.Creditor,
+			Account: b.Account, Identifier: b.Identifier,
+		}
+		blockSum := new(big.Rat)
+		for j := range b.Debits {
+			t := &b.Debits[j]
+			if ids[t.EndToEndID] {
+				return &Refusal{"AM05", "the end-to-end id " + t.EndToEndID + " comes twice"}
+			}
+			ids[t.EndToEndID] = true
+			amount, ok := new(big.Rat).SetString(t.Amount.Text)
+			if !ok || t.Amount.Currency != "EUR" {
+				return &Refusal{"AM01", "an amount is none in euro"}
+			}
+			blockSum.Add(blockSum, amount)
+			cents := new(big.Rat).Mul(amount, big.NewRat(100, 1))
+			signed, err := time.Parse(time.DateOnly, t.Signed)
+			if err != nil || !cents.IsInt() || (t.Amended == "true") != (t.Amendment != nil) {
+				return &Refusal{"FF01", "the collection " + t.EndToEndID + " is not as the schema has it"}
+			}
+			block.Debits = append(block.Debits, Debit{
+				EndToEndID: t.EndToEndID, Cents: cents.Num().Int64(), MandateID: t.Mandate, Signed: signed, IsAmended: t.Amended == "true",
+				Name: t.Name, IBAN: t.IBAN, Text: t.Text, HasAddress: t.Country != "",
+			})
+		}
+		if err := agree(b.Count, b.Sum, len(b.Debits), blockSum); err != nil {
+			return err
+		}
+		count, sum = count+len(b.Debits), sum.Add(sum, blockSum)
+		if err := block.check(at); err != nil {
+			return err
+		}
+		o.Blocks = append(o.Blocks, block)
+	}
+	if limits.Entries > 0 && count > limits.Entries {
+		return &Refusal{"AM13", fmt.Sprintf("%d collections, %d are allowed in a file", count, limits.Entries)}
+	}
+	if limits.OneDueDate && !o.hasOneDue() {
+		return &Refusal{"DT01", "a file may have one due date"}
+	}
+	if err := o.checkText(d.Order.Header.Party); err != nil {
+		return err
+	}
+	return agree(d.Order.Header.Count, d.Order.Header.Sum, count, sum)
+}
+
+func (o *Order) hasOneDue() bool {
+	for i := range o.Blocks {
+		if !o.Blocks[i].Due.Equal(o.Blocks[0].Due) {
+			return false
+		}
+	}
+	return true
+}
+
+// agree holds what was said against what is there. Sums are compared as numbers, never as text or floats.
+func agree(saidCount, saidSum string, count int, sum *big.Rat) error {
+	said, ok := new(big.Rat).SetString(saidSum)
+	if n, err := strconv.Atoi(saidCount); err != nil || n != count || count == 0 {
+		return &Refusal{"AM18", "the number of collections is not what was said"}
+	}
+	if !ok || said.Cmp(sum) != 0 {
+		return &Refusal{"AM10", "the control sum is not what was said"}
+	}
+	return nil
+}
+
+// check holds a block against the calendar and the rules of the scheme.
+func (b *Block) check(at time.Time) error {
+	today := at.UTC().Truncate(24 * time.Hour)
+	switch {
+	case !sepa.NextBusinessDay(b.Due).Equal(b.Due):
+		return &Refusal{"DT01", "on " + b.Due.Format(time.DateOnly) + " nothing settles"}
+	case !b.Due.After(today):
+		return &Refusal{"DT01", "the due date is over or too near"}
+	case b.Due.After(today.AddDate(0, 0, 30)):
+		return &Refusal{"DT01", "the due date is too far away"}
+	case !strings.Contains(" FRST RCUR OOFF FNAL ", " "+b.Sequence+" "):
+		return &Refusal{"FF05", "the sequence type is none"}
+	}
+	if _, err := sepa.ParseIBAN(b.Account); err != nil {
+		return &Refusal{"AC03", "the creditor's account is none"}
+	}
+	return nil
+}
+
+// checkText looks at every text of the file as a bank's oldest system would.
+func (o *Order) checkText(party string) error {
+	texts := []string{o.MessageID, party}
+	for i := range o.Blocks {
+		b := &o.Blocks[i]
+		texts = append(texts, b.ID, b.Creditor, b.Identifier)
+		for j := range b.Debits {
+			d := &b.Debits[j]
+			texts = append(texts, d.EndToEndID, d.MandateID, d.Name)
+			if d.EndToEndID == "" || d.MandateID == "" || d.Name == "" || len(d.Name) > 70 || len(d.Text) > 140 || d.Signed.IsZero() {
+				return &Refusal{"RF01", "a collection lacks what the scheme asks for, or has too much"}
+			}
+			if outside.MatchString(d.Text) {
+				return &Refusal{"FF10", "a text has characters outside the scheme"}
+			}
+		}
+	}
+	for _, text := range texts {
+		if text == "" || outside.MatchString(text) || strings.Contains(text, "//") {
+			return &Refusal{"FF10", fmt.Sprintf("%q has characters outside the scheme", text)}
+		}
+	}
+	return nil
+}
+
+// ErrNoShape is returned for a bank that is not played here.
+var ErrNoShape = errors.New("playedbank: no such shape")
