@@ -62,7 +62,7 @@ func (c *refundCommand) amount() (*payment.Minor, error) {
 }
 
 func (c *refundCommand) tell(p *program, refund payment.Transaction) error {
-	if refund.Status == payment.TransactionDeclined {
+	if refund.IsDeclined() {
 		return fmt.Errorf("the gateway refused the refund %s: %s", refund.MerchantTransactionID, refund.Decline.Words())
 	}
 	fmt.Fprintf(p.stdout, "%s %s refunded: %s (%s).\n", refund.AmountMinor, refund.Currency, refund.MerchantTransactionID, refund.Status)
@@ -89,7 +89,7 @@ func findPayment(p *program, st *store.Store, name string) (tenantID, id uuid.UU
 		return uuid.Nil, uuid.Nil, err
 	}
 	for _, tenant := range tenants {
-		found, err := st.Tenant(tenant.ID).CollectionByMerchantID(p.ctx, strings.TrimSpace(name))
+		found, err := st.Tenant(tenant.ID).DebitByMerchantID(p.ctx, strings.TrimSpace(name))
 		if err == nil {
 			return tenant.ID, found.Transaction.ID, nil
 		}

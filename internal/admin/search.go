@@ -88,10 +88,10 @@ func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
 		TenantReferenceID: q.text("tenant_reference_id"), OrderNumber: q.text("order_number"), SessionID: q.id("session_id"),
 		SubscriptionID: q.id("subscription_id"), EmailKey: q.email(),
 	}
-	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Collection], error) {
+	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Debit], error) {
 		return a.Store.SearchTransactions(ctx, search, s)
-	}, func(c payment.Collection) uuid.UUID { return c.Transaction.ID }, func(c payment.Collection) json.RawMessage {
-		return appendTransaction(nil, c)
+	}, func(d payment.Debit) uuid.UUID { return d.Transaction.ID }, func(d payment.Debit) json.RawMessage {
+		return appendTransaction(nil, d)
 	})
 }
 

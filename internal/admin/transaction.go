@@ -54,12 +54,12 @@ type orderBody struct {
 
 // appendTransaction writes the record and what an operator sees beyond it as
 // one object.
-func appendTransaction(dst []byte, c payment.Collection) []byte {
-	t := c.Transaction
+func appendTransaction(dst []byte, d payment.Debit) []byte {
+	t := d.Transaction
 	body := transactionBody{
 		TenantID: t.TenantID, SequenceType: given(string(t.SequenceType)), AttemptNumber: t.Attempt.Number,
-		RefundOf: t.RefundOf, RefundedAmount: t.RefundedMinor.String(), RefundableAmount: refundable(t).String(),
-		Order: orderOf(c.Order),
+		RefundOf: t.RefundOf, RefundedAmount: t.RefundedMinor.String(), RefundableAmount: t.RefundableMinor().String(),
+		Order: orderOf(d.Order),
 	}
 	if d := t.Decline; d != nil {
 		body.ErrorDetails = &declineBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
@@ -77,14 +77,6 @@ func orderOf(o *payment.Order) *orderBody {
 		return nil
 	}
 	return &orderBody{o.ID, o.Number, o.Status}
-}
-
-// refundable is what a refund without an amount would give back.
-func refundable(t payment.Transaction) payment.Minor {
-	if t.Status != payment.TransactionApproved || t.Type == payment.Refund {
-		return 0
-	}
-	return t.RefundableMinor()
 }
 
 func given(text string) *string {
@@ -108,7 +100,7 @@ func (a *Admin) showTransaction(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *Admin) writeTransaction(w http.ResponseWriter, r *http.Request, status int, tenantID, id uuid.UUID) error {
-	found, err := a.Store.Tenant(tenantID).Collection(r.Context(), id)
+	found, err := a.Store.Tenant(tenantID).Debit(r.Context(), id)
 	if err != nil {
 		return err
 	}

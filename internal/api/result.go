@@ -105,7 +105,7 @@ func resultOf(r checkout.Result) resultBody {
 			t.ID, t.MerchantTransactionID, given(t.GatewayReference), t.TenantReferenceID, t.Status, t.Type,
 		},
 		Order: orderBody{r.Order.ID, r.Order.Number, r.Order.Status}, Subscription: subscriptionOf(r.Subscription),
-		Lead: idBody{r.Lead.ID},
+		Lead: idBody{*t.LeadID},
 		PaymentMethod: paymentMethodBody{
 			"sepa_debit", given(t.IBANLast4()), given(t.IBANCountry), given(t.BIC), given(t.BankName), given(t.HolderName),
 		},

@@ -35,7 +35,7 @@ const (
 
 // claim is a rebill that is written down and waits to be sent.
 type claim struct {
-	payment.Collection
+	payment.Debit
 	due        store.DueSubscription
 	sendBefore time.Time
 }
@@ -99,7 +99,7 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) 
 					return err
 				}
 				if rebill != nil {
-					claims = append(claims, claim{Collection: *rebill, due: one, sendBefore: sendBefore})
+					claims = append(claims, claim{Debit: rebill.Debit, due: one, sendBefore: sendBefore})
 				}
 			}
 			return err
@@ -113,7 +113,7 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) 
 
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
 // lapsed. From askAt on others may ask the gateway about the rebill.
-func claimOne(tx *store.Tx, due store.DueSubscription, askAt, now time.Time) (*payment.Collection, error) {
+func claimOne(tx *store.Tx, due store.DueSubscription, askAt, now time.Time) (*payment.Change, error) {
 	sub := due.Subscription
 	lapsed, err := sub.Lapse(now)
 	if err != nil {
@@ -128,7 +128,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, askAt, now time.Time) (*p
 		return nil, err
 	}
 	rebill.Transaction.Attempt.NextLookupAt = askAt
-	tx.ClaimRebill(due.Subscription, rebill, due.SealedIBAN)
+	tx.ClaimRebill(rebill, due.SealedIBAN)
 	return &rebill, nil
 }
 
@@ -158,7 +158,7 @@ func (b *Billing) send(ctx context.Context, c claim) error {
 	client, charge, err := b.prepare(setup, c)
 	if err != nil {
 		b.Checkout.Logger.ErrorContext(ctx, "a rebill could not be sent", "transaction_id", c.Transaction.ID, "error", err)
-		return b.Checkout.SettleRebill(ctx, setup, c.Collection, payment.Outcome{
+		return b.Checkout.SettleRebill(ctx, setup, c.Debit, payment.Outcome{
 			Verdict: payment.VerdictUnsent, Decline: payment.Decline{Message: "The rebill could not be sent."},
 		})
 	}
@@ -167,7 +167,7 @@ func (b *Billing) send(ctx context.Context, c claim) error {
 		b.Checkout.RebillUnknown(ctx, client, c.Transaction)
 		return nil //nolint:nilerr // an unknown outcome is no failure: the gateway is asked about it
 	}
-	return b.Checkout.SettleRebill(ctx, setup, c.Collection, outcome)
+	return b.Checkout.SettleRebill(ctx, setup, c.Debit, outcome)
 }
 
 // prepare finds the gateway and opens the account number.

@@ -27,11 +27,72 @@ func retry(work func() error) (err error) {
 	return err
 }
 
-// changeEvents renders the events of a change and says where each one goes.
-func changeEvents(setup *merchant.Setup, change payment.Change) ([]store.EventRow, error) {
+// policy is what holds for a subscription: its campaign's word, else that of the
+// deployment, else the usual.
+func (c *Checkout) policy(setup *merchant.Setup, sub *payment.Subscription) payment.Policy {
+	p := payment.Policy{Dunning: c.Dunning, KeepsSubscription: c.KeepSubscriptions}
+	if sub != nil && sub.CampaignID != nil {
+		if days := setup.Campaigns[*sub.CampaignID].Dunning; days != nil {
+			p.Dunning = days
+		}
+	}
+	if p.Dunning == nil {
+		p.Dunning = payment.DefaultDunning()
+	}
+	return p
+}
+
+// settle writes a gateway's answer with all that follows from it. It begins with
+// what the caller knows and looks again where that has changed. Where somebody
+// else has brought the answer meanwhile, the change is empty and shows what they
+// have made of it.
+func (c *Checkout) settle(ctx context.Context, setup *merchant.Setup, known payment.Debit, o payment.Outcome) (settled payment.Change, err error) {
+	asked := known
+	err = retry(func() error {
+		now := c.now()
+		if settled, err = known.Settle(o, c.policy(setup, known.Subscription), now); err != nil {
+			return err
+		}
+		if err = c.apply(ctx, setup, settled, now); !errors.Is(err, store.ErrStale) {
+			return err
+		}
+		if known, err = c.debit(ctx, setup.Tenant.ID, asked.Asked().ID); err != nil {
+			return err
+		}
+		if !known.Waits(asked) {
+			settled = payment.Change{Debit: known, Before: known}
+			return nil
+		}
+		return store.ErrStale
+	})
+	return settled, err
+}
+
+// debit reads what a gateway is asked about.
+func (c *Checkout) debit(ctx context.Context, tenantID, transactionID uuid.UUID) (payment.Debit, error) {
+	d, err := c.Store.Tenant(tenantID).Debit(ctx, transactionID)
+	if err != nil {
+		return d, err
+	}
+	return c.withPayment(ctx, d)
+}
+
+// withPayment turns a refund into the payment that it gives back, which it is
+// settled with.
+func (c *Checkout) withPayment(ctx context.Context, d payment.Debit) (payment.Debit, error) {
+	if d.Transaction.RefundOf == nil {
+		return d, nil
+	}
+	paid, err := c.Store.Tenant(d.Transaction.TenantID).Debit(ctx, *d.Transaction.RefundOf)
+	paid.Refund = &d.Transaction
+	return paid, err
+}
+
+// eventRows renders the events of a change and says where each one goes.
+func eventRows(setup *merchant.Setup, change payment.Change) ([]store.EventRow, error) {
 	rows := make([]store.EventRow, len(change.Events))
 	for i, event := range change.Events {
-		payload, err := webhook.ChangePayload(change, event)
+		payload, err := webhook.Payload(change, event)
 		if err != nil {
 			return nil, err
 		}
@@ -55,16 +116,14 @@ func profileFor(setup *merchant.Setup, named *uuid.UUID, kind payment.EventKind)
 	return &profile.ID
 }
 
-// apply writes a change of a payment, and of one of its refunds where given.
-func (c *Checkout) apply(ctx context.Context, setup *merchant.Setup, before payment.Collection, refund *payment.Transaction,
-	after payment.Change, now time.Time,
-) error {
-	events, err := changeEvents(setup, after)
+// apply writes a change, or nothing and gives store.ErrStale.
+func (c *Checkout) apply(ctx context.Context, setup *merchant.Setup, change payment.Change, now time.Time) error {
+	events, err := eventRows(setup, change)
 	if err != nil {
 		return err
 	}
 	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
-		tx.ApplyChange(before, refund, after, events)
+		tx.Apply(change, events)
 		return nil
 	})
 }

@@ -19,7 +19,7 @@ func (c *Checkout) ChargeBack(ctx context.Context, tenantID, transactionID uuid.
 	}
 	var recorded payment.Chargeback
 	err = retry(func() error {
-		paid, err := c.Store.Tenant(tenantID).Collection(ctx, transactionID)
+		paid, err := c.Store.Tenant(tenantID).Debit(ctx, transactionID)
 		if err != nil {
 			return err
 		}
@@ -31,25 +31,25 @@ func (c *Checkout) ChargeBack(ctx context.Context, tenantID, transactionID uuid.
 			return payment.ErrChargedBack
 		}
 		now := c.now()
-		change, err := payment.ChargeBack(paid, report, c.KeepSubscriptions, now)
+		change, err := paid.ChargeBack(report, c.policy(setup, paid.Subscription), now)
 		if err != nil {
 			return err
 		}
 		recorded = *change.Chargeback
-		return c.apply(ctx, setup, paid, nil, change, now)
+		return c.apply(ctx, setup, change, now)
 	})
 	return recorded, err
 }
 
 // findPayment finds a payment by either of its names.
-func (c *Checkout) findPayment(ctx context.Context, tenant store.Tenant, gatewayID uuid.UUID, merchantTransactionID, reference string) (payment.Collection, error) {
+func (c *Checkout) findPayment(ctx context.Context, tenant store.Tenant, gatewayID uuid.UUID, merchantTransactionID, reference string) (payment.Debit, error) {
 	err := error(store.ErrNoTransaction)
-	var found payment.Collection
+	var found payment.Debit
 	if merchantTransactionID != "" {
-		found, err = tenant.CollectionByMerchantID(ctx, merchantTransactionID)
+		found, err = tenant.DebitByMerchantID(ctx, merchantTransactionID)
 	}
 	if payment.KindOf(err) == payment.NotFound && reference != "" {
-		found, err = tenant.CollectionByGatewayReference(ctx, gatewayID, reference)
+		found, err = tenant.DebitByGatewayReference(ctx, gatewayID, reference)
 	}
 	return found, err
 }
@@ -58,7 +58,7 @@ func (c *Checkout) findPayment(ctx context.Context, tenant store.Tenant, gateway
 func (c *Checkout) LinkChargebacks(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID) error {
 	tenant := c.Store.Tenant(setup.Tenant.ID)
 	return retry(func() error {
-		paid, err := tenant.Collection(ctx, transactionID)
+		paid, err := tenant.Debit(ctx, transactionID)
 		if err != nil {
 			return err
 		}
@@ -67,10 +67,10 @@ func (c *Checkout) LinkChargebacks(ctx context.Context, setup *merchant.Setup, t
 			return err
 		}
 		now := c.now()
-		change, err := payment.LinkChargeback(paid, *waiting, c.KeepSubscriptions, now)
+		change, err := paid.LinkChargeback(*waiting, c.policy(setup, paid.Subscription), now)
 		if err != nil {
 			return err
 		}
-		return c.apply(ctx, setup, paid, nil, change, now)
+		return c.apply(ctx, setup, change, now)
 	})
 }

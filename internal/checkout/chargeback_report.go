@@ -74,14 +74,14 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 	var effects []store.TakenChargeback
 	for i, reported := range report.Chargebacks {
 		reported.TenantID, reported.GatewayID, reported.Source = tenantID, report.GatewayID, report.Source
-		effect, taken, err := known.take(reported, c.KeepSubscriptions, now)
+		effect, taken, err := known.take(reported, func(sub *payment.Subscription) payment.Policy { return c.policy(setup, sub) }, now)
 		if err != nil && payment.KindOf(err) == 0 {
 			return nil, err
 		}
-		if answers[i] = (TakenChargeback{taken, err}); effect.After.Chargeback == nil {
+		if answers[i] = (TakenChargeback{taken, err}); effect.Chargeback == nil {
 			continue
 		}
-		if effect.Events, err = changeEvents(setup, effect.After); err != nil {
+		if effect.Events, err = eventRows(setup, effect.Change); err != nil {
 			return nil, err
 		}
 		effects = append(effects, effect)
@@ -102,8 +102,8 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gatewayID uuid.UUID, effects []store.TakenChargeback) error {
 	again := ChargebackReport{GatewayID: gatewayID}
 	for _, e := range effects {
-		if e.After.Chargeback.TransactionID == nil {
-			again.Chargebacks = append(again.Chargebacks, ReportedChargeback{Chargeback: *e.After.Chargeback})
+		if e.Chargeback.TransactionID == nil {
+			again.Chargebacks = append(again.Chargebacks, ReportedChargeback{Chargeback: *e.Chargeback})
 		}
 	}
 	if len(again.Chargebacks) == 0 {
@@ -130,7 +130,7 @@ func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gateway
 type reportedOn struct {
 	byMerchantID  map[string]uuid.UUID
 	byReference   map[string]uuid.UUID
-	payments      map[uuid.UUID]payment.Collection
+	payments      map[uuid.UUID]payment.Debit
 	orders        map[uuid.UUID]*payment.Order
 	subscriptions map[uuid.UUID]*payment.Subscription
 	chargebacks   map[string]*payment.Chargeback
@@ -145,10 +145,10 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 	}
 	known := &reportedOn{
 		byMerchantID: map[string]uuid.UUID{}, byReference: map[string]uuid.UUID{},
-		payments: map[uuid.UUID]payment.Collection{}, orders: map[uuid.UUID]*payment.Order{},
+		payments: map[uuid.UUID]payment.Debit{}, orders: map[uuid.UUID]*payment.Order{},
 		subscriptions: map[uuid.UUID]*payment.Subscription{}, chargebacks: map[string]*payment.Chargeback{},
 	}
-	byMerchantID, err := tenant.CollectionsByMerchantID(ctx, references.list)
+	byMerchantID, err := tenant.DebitsByMerchantID(ctx, references.list)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 		known.byMerchantID[paid.Transaction.MerchantTransactionID] = paid.Transaction.ID
 		known.keep(paid)
 	}
-	byReference, err := tenant.CollectionsByGatewayReference(ctx, report.GatewayID, gatewayReferences.list)
+	byReference, err := tenant.DebitsByGatewayReference(ctx, report.GatewayID, gatewayReferences.list)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (n *names) add(more ...string) {
 
 // keep takes the present state of a payment. Orders and subscriptions stand
 // apart: the payments of a subscription share them.
-func (k *reportedOn) keep(paid payment.Collection) {
+func (k *reportedOn) keep(paid payment.Debit) {
 	k.payments[paid.Transaction.ID] = paid
 	if paid.Order != nil {
 		k.orders[paid.Order.ID] = paid.Order
@@ -205,7 +205,7 @@ func (k *reportedOn) keep(paid payment.Collection) {
 }
 
 // payment finds what a report is about, nil where that is not known.
-func (k *reportedOn) payment(r ReportedChargeback) *payment.Collection {
+func (k *reportedOn) payment(r ReportedChargeback) *payment.Debit {
 	id, found := k.byMerchantID[r.MerchantTransactionID]
 	for _, reference := range []string{r.GatewayReference, r.PaymentID} {
 		if !found {
@@ -226,7 +226,7 @@ func (k *reportedOn) payment(r ReportedChargeback) *payment.Collection {
 }
 
 // take decides on a report and keeps in mind what follows from it.
-func (k *reportedOn) take(r ReportedChargeback, keepSubscription bool, now time.Time) (store.TakenChargeback, payment.Taken, error) {
+func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscription) payment.Policy, now time.Time) (store.TakenChargeback, payment.Taken, error) {
 	paid := k.payment(r)
 	others := []string{r.GatewayReference, r.PaymentID}
 	if paid != nil {
@@ -237,15 +237,17 @@ func (k *reportedOn) take(r ReportedChargeback, keepSubscription bool, now time.
 			r.MerchantTransactionID = name
 		}
 	}
-	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], r.Chargeback, keepSubscription, now)
+	var holds payment.Policy
+	if paid != nil {
+		holds = policy(paid.Subscription)
+	}
+	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], r.Chargeback, holds, now)
 	if change.Chargeback == nil {
 		return store.TakenChargeback{}, taken, err
 	}
 	k.chargebacks[change.Chargeback.MerchantTransactionID] = change.Chargeback
-	effect := store.TakenChargeback{After: change, IsNew: taken == payment.TakenNew}
 	if paid != nil {
-		effect.Before = *paid
-		k.keep(change.Collection)
+		k.keep(change.Debit)
 	}
-	return effect, taken, err
+	return store.TakenChargeback{Change: change, IsNew: taken == payment.TakenNew}, taken, err
 }

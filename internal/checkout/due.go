@@ -63,7 +63,7 @@ func (c *Checkout) runOut(ctx context.Context, due store.Due, now time.Time) err
 	if err != nil {
 		return err
 	}
-	if session.Status == payment.SessionAwaiting {
+	if session.AwaitsVerification() {
 		return c.runOutUnverified(ctx, session, now)
 	}
 	ended, err := payment.Expire(session, now)
@@ -78,11 +78,11 @@ func (c *Checkout) runOut(ctx context.Context, due store.Due, now time.Time) err
 
 // runOutUnverified asks the gateway whether it has collected meanwhile.
 func (c *Checkout) runOutUnverified(ctx context.Context, session payment.Session, now time.Time) error {
-	stored, err := c.Store.Tenant(session.TenantID).Purchase(ctx, *session.LastTransactionID)
+	stored, err := c.Store.Tenant(session.TenantID).DebitOf(ctx, session, *session.LastTransactionID)
 	if err != nil {
 		return err
 	}
-	opened, err := payment.BeginExpire(stored, now)
+	opened, err := stored.BeginExpire(now)
 	if err != nil {
 		return err
 	}
@@ -93,40 +93,24 @@ func (c *Checkout) runOutUnverified(ctx context.Context, session payment.Session
 	return c.ask(ctx, opened)
 }
 
-// settlePending asks the gateway about a payment that it took in as pending. An
-// answer that cannot be had is asked for again a day later.
+// settlePending asks the gateway about a payment, a rebill or a refund that it
+// took in as pending. An answer that cannot be had is asked for again a day later.
 func (c *Checkout) settlePending(ctx context.Context, due store.Due, now time.Time) error {
-	switch due.Type {
-	case payment.Refund:
-		return c.settlePendingRefund(ctx, due, now)
-	case payment.Rebill:
-		return c.settlePendingRebill(ctx, due, now)
-	}
-	p, err := c.Store.Tenant(due.TenantID).Purchase(ctx, due.ID)
+	d, err := c.debit(ctx, due.TenantID, due.ID)
 	if err != nil {
 		return err
 	}
-	if at := p.Transaction.SettleDueAt; at.IsZero() || at.After(now) {
+	if at := d.Asked().SettleDueAt; at.IsZero() || at.After(now) {
 		return nil // somebody else has asked meanwhile
 	}
 	setup, err := c.SetupOf(ctx, due.TenantID)
 	if err != nil {
 		return err
 	}
-	outcome, err := c.statusOf(ctx, setup, p.Transaction, false, now)
+	outcome, err := c.statusOf(ctx, setup, d, now)
 	if err != nil {
-		outcome = payment.Outcome{Verdict: payment.VerdictPending}
+		outcome = payment.Undecided
 	}
-	settled, err := payment.SettleLate(p, outcome, now)
-	if err != nil {
-		return err
-	}
-	events, err := eventRows(setup, settled)
-	if err != nil {
-		return err
-	}
-	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
-		tx.SettleLate(p, settled, events)
-		return nil
-	})
+	_, err = c.settle(ctx, setup, d, outcome)
+	return err
 }

@@ -17,9 +17,6 @@ import (
 // send notifications.
 var ErrNoGateway = &payment.Error{Kind: payment.NotFound, Detail: "Gateway not found"}
 
-// errContradicts says that a report cannot be true of what we have recorded.
-var errContradicts = payment.Conflicting("The report contradicts what is recorded.")
-
 // Notified counts what a notification reported.
 type Notified struct {
 	// Taken were taken in, or known already.
@@ -122,80 +119,34 @@ func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gate
 
 // takeOutcome settles a known payment or refund that waits for an answer, and
 // says whether it did. A chargeback proves that the payment was collected.
-func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known payment.Collection, n gateway.Notice) (bool, error) {
-	t, outcome := known.Transaction, n.Outcome
-	if t.GatewayID != n.Transaction.GatewayID || n.Chargeback == nil && !sameMoney(t, n.Transaction) {
-		return false, errContradicts
+func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known payment.Debit, n gateway.Notice) (bool, error) {
+	known, err := c.withPayment(ctx, known)
+	if err != nil {
+		return false, err
+	}
+	t, outcome := known.Asked(), n.Outcome
+	if t.GatewayID != n.Transaction.GatewayID || n.Chargeback == nil && !t.SameMoney(n.Transaction) {
+		return false, payment.ErrContradicts
 	}
 	if n.Chargeback != nil {
 		outcome = payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: n.Outcome.GatewayReference}
 	}
-	switch {
-	case t.Status != payment.TransactionPending:
-		return false, contradiction(t, outcome)
-	case t.Type == payment.Refund:
-		_, err := c.settleRefund(ctx, setup, t, outcome)
-		return err == nil, err
-	case t.Type == payment.Rebill:
-		return c.takeRebillOutcome(ctx, setup, known, outcome)
-	case t.SessionID != nil:
-		return c.takeSessionOutcome(ctx, setup, known, outcome, n.Chargeback != nil)
-	case n.Chargeback != nil || outcome.Verdict == payment.VerdictPending:
-		return false, nil
+	changes, err := known.Hear(outcome)
+	if err != nil || !changes {
+		return false, err
 	}
-	return true, c.settleReported(ctx, setup, known, outcome)
-}
-
-// takeSessionOutcome is for payments of sessions: an open attempt and a
-// verification are settled as by the gateway's own answer.
-func (c *Checkout) takeSessionOutcome(ctx context.Context, setup *merchant.Setup, known payment.Collection, o payment.Outcome, chargedBack bool) (bool, error) {
-	p, err := c.Store.Tenant(setup.Tenant.ID).Purchase(ctx, known.Transaction.ID)
+	now := c.now()
+	settled, err := known.Settle(outcome, c.policy(setup, known.Subscription), now)
 	if err != nil {
 		return false, err
 	}
-	if p.Transaction.Attempt.Phase == payment.PhaseNone && p.Session.Status == payment.SessionAwaiting {
-		if p, err = c.openVerification(ctx, p); err != nil {
-			return false, err
-		}
-	}
-	if p.Transaction.Attempt.Phase != payment.PhaseNone {
-		_, err := c.settle(ctx, setup, p, o)
-		return err == nil, err
-	}
-	if chargedBack || o.Verdict == payment.VerdictPending {
-		return false, nil
-	}
-	return true, c.settleReported(ctx, setup, known, o)
-}
-
-// openVerification opens the question that the gateway has answered unasked.
-func (c *Checkout) openVerification(ctx context.Context, p payment.Purchase) (payment.Purchase, error) {
-	now := c.now()
-	opened, err := payment.BeginVerify(p, now)
-	if err != nil {
-		opened, err = payment.BeginExpire(p, now)
-	}
-	if err != nil {
-		return p, store.ErrStale // another question is open: its answer comes first
-	}
-	opened.Transaction.Attempt.NextLookupAt = c.silenceEnds()
-	return opened, c.reopen(ctx, opened)
-}
-
-// settleReported settles a pending payment by a processor's word.
-func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, known payment.Collection, o payment.Outcome) error {
-	now := c.now()
-	settled, err := payment.SettlePending(known, o, now)
-	if err != nil {
-		return err
-	}
-	return c.apply(ctx, setup, known, nil, settled, now)
+	return true, c.apply(ctx, setup, settled, now)
 }
 
 // SettleReported settles a pending payment or refund by a processor's file.
 func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, o payment.Outcome) error {
 	return retry(func() error {
-		known, err := c.Store.Tenant(setup.Tenant.ID).Collection(ctx, transactionID)
+		known, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
 		if err != nil {
 			return err
 		}
@@ -207,31 +158,14 @@ func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, tr
 
 // CreatedEvents renders the event of a record that a file brings in.
 func (c *Checkout) CreatedEvents(setup *merchant.Setup, t payment.Transaction) ([]store.EventRow, error) {
-	return changeEvents(setup, payment.Created(t))
-}
-
-// sameMoney tells whether a report speaks of the amount that we know; what it
-// does not say it does not contradict.
-func sameMoney(known, reported payment.Transaction) bool {
-	return (reported.Currency == "" || reported.Currency == known.Currency) &&
-		(reported.AmountMinor == 0 || reported.AmountMinor == known.AmountMinor)
-}
-
-// contradiction holds a verdict against a payment that is decided. What became
-// of it later proves that it had been collected.
-func contradiction(t payment.Transaction, o payment.Outcome) error {
-	declined := t.Status == payment.TransactionDeclined
-	if o.Verdict == payment.VerdictApproved && declined || o.Verdict == payment.VerdictDeclined && !declined {
-		return errContradicts
-	}
-	return nil
+	return eventRows(setup, payment.Created(t))
 }
 
 // bringIn records a payment that we did not know.
 func (c *Checkout) bringIn(ctx context.Context, setup *merchant.Setup, n gateway.Notice) error {
 	now := c.now()
 	change := payment.BringIn(n.Transaction, n.Outcome, payment.SourceWebhook, now)
-	events, err := changeEvents(setup, change)
+	events, err := eventRows(setup, change)
 	if err != nil {
 		return err
 	}

@@ -57,48 +57,48 @@ func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
 	}
 	// From here on a customer who goes away must not stop us half-way.
 	ctx = context.WithoutCancel(ctx)
-	outcome, err := client.Submit(ctx, c.charge(setup, account, claimed, in))
+	outcome, err := client.Submit(ctx, c.charge(setup, account, found.Lead, claimed, in))
 	if err != nil {
-		return Result{}, c.askLater(ctx, client, claimed)
+		return Result{}, c.askLater(ctx, client, claimed.Transaction)
 	}
-	return c.settle(ctx, setup, claimed, outcome)
+	return c.settleAndShow(ctx, setup, claimed.Debit, outcome)
 }
 
 // claim writes the attempt down before the gateway hears of it.
-func (c *Checkout) claim(ctx context.Context, found store.Found, in Payment) (payment.Purchase, error) {
+func (c *Checkout) claim(ctx context.Context, found store.Found, in Payment) (payment.Change, error) {
 	var order *payment.Order
 	var err error
 	if found.Session.LastTransactionID != nil {
 		if order, err = c.Store.Tenant(found.Session.TenantID).OrderOf(ctx, found.Session.ID); err != nil {
-			return payment.Purchase{}, err
+			return payment.Change{}, err
 		}
 	}
 	sealed, err := c.Vault.Seal([]byte(in.Instrument.IBAN.Electronic()), PurposeIBAN(found.Session.TenantID))
 	if err != nil {
-		return payment.Purchase{}, err
+		return payment.Change{}, err
 	}
 	for range claimTries {
-		var claimed payment.Purchase
+		var claimed payment.Change
 		if claimed, err = c.claimOnce(ctx, found, order, in, sealed); !store.IsReferenceCollision(err) {
 			return claimed, store.Refused(err)
 		}
 	}
-	return payment.Purchase{}, err
+	return payment.Change{}, err
 }
 
-func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *payment.Order, in Payment, sealed string) (payment.Purchase, error) {
+func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *payment.Order, in Payment, sealed string) (payment.Change, error) {
 	now := c.now()
 	claimed, err := payment.Begin(found.Session, found.Lead, order, payment.Submission{
 		Instrument: in.Instrument, TenantReferenceID: in.TenantReferenceID, Source: in.Source,
 	}, now)
 	if err != nil {
-		return payment.Purchase{}, err
+		return payment.Change{}, err
 	}
 	claimed.Transaction.Attempt.NextLookupAt = c.silenceEnds()
 	return claimed, c.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.ClaimAttempt(claimed, sealed)
 		if in.Acceptance != nil {
-			tx.RecordAcceptance(claimed, *in.Acceptance)
+			tx.RecordAcceptance(claimed.Transaction, *in.Acceptance)
 		}
 		return nil
 	})
@@ -116,14 +116,14 @@ func (c *Checkout) silence() time.Duration {
 	return min(maxSendWindow, c.GatewayTimeout) + c.GatewayTimeout
 }
 
-func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount, p payment.Purchase, in Payment) gateway.Charge {
-	t := p.Transaction
+func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount, lead payment.Lead, claimed payment.Change, in Payment) gateway.Charge {
+	t := claimed.Transaction
 	charge := gateway.Charge{
 		MerchantTransactionID: t.MerchantTransactionID, IdempotencyKey: t.ID.String(),
 		AmountMinor: t.AmountMinor, Currency: t.Currency, Type: t.Type, SequenceType: t.SequenceType,
-		Instrument: in.Instrument, Lead: p.Lead, MandateReference: t.MandateReference, MandateAt: t.MandateAt,
-		Descriptor: account.Descriptor, MerchantName: setup.Tenant.Name, CustomerIP: p.Session.CustomerIP,
-		ReturnURL: c.PaymentURL(p.Session.Token), At: t.CreatedAt,
+		Instrument: in.Instrument, Lead: lead, MandateReference: t.MandateReference, MandateAt: t.MandateAt,
+		Descriptor: account.Descriptor, MerchantName: setup.Tenant.Name, CustomerIP: claimed.Session.CustomerIP,
+		ReturnURL: c.PaymentURL(claimed.Session.Token), At: t.CreatedAt,
 		SendBefore: t.Attempt.NextLookupAt.Add(-c.GatewayTimeout),
 	}
 	if charge.CustomerIP == "" && in.ClientIP.IsValid() {
@@ -137,8 +137,7 @@ func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount
 // gateway across a network: what was sent may arrive there after the connection
 // broke, as long as the gateway's time runs, and until then "never got it" is
 // not the last word.
-func (c *Checkout) askLater(ctx context.Context, client *gateway.Client, p payment.Purchase) error {
-	next := p.Transaction
+func (c *Checkout) askLater(ctx context.Context, client *gateway.Client, next payment.Transaction) error {
 	soon := c.Real.Now().Add(c.LookupSchedule[0])
 	if !client.Kind().Real || soon.After(next.Attempt.NextLookupAt) {
 		next.Attempt.NextLookupAt = soon
@@ -149,37 +148,16 @@ func (c *Checkout) askLater(ctx context.Context, client *gateway.Client, p payme
 		return tx.Enqueue(LookupJob{}, next.Attempt.NextLookupAt)
 	})
 	if err != nil && !errors.Is(err, store.ErrStale) {
-		c.Logger.ErrorContext(ctx, "an unknown outcome could not be scheduled", "transaction_id", p.Transaction.ID, "error", err)
+		c.Logger.ErrorContext(ctx, "an unknown outcome could not be scheduled", "transaction_id", next.ID, "error", err)
 	}
 	return errUnknownOutcome
 }
 
-// settle writes the answer with all that follows from it. Where somebody else
-// has closed the attempt meanwhile, what they have made of it is the result.
-func (c *Checkout) settle(ctx context.Context, setup *merchant.Setup, p payment.Purchase, o payment.Outcome) (Result, error) {
-	settled, err := c.record(ctx, setup, p, o)
-	if errors.Is(err, store.ErrStale) {
-		return c.present(ctx, setup, p)
-	}
+// settleAndShow settles a payment and dresses what has become of it.
+func (c *Checkout) settleAndShow(ctx context.Context, setup *merchant.Setup, d payment.Debit, o payment.Outcome) (Result, error) {
+	settled, err := c.settle(ctx, setup, d, o)
 	if err != nil {
 		return Result{}, err
 	}
-	return c.result(setup, settled, settled.Session.UpdatedAt)
-}
-
-// record writes the answer, or nothing and gives store.ErrStale.
-func (c *Checkout) record(ctx context.Context, setup *merchant.Setup, p payment.Purchase, o payment.Outcome) (payment.Settlement, error) {
-	now := c.now()
-	settled, err := payment.Settle(p, o, now)
-	if err != nil {
-		return settled, err
-	}
-	events, err := eventRows(setup, settled)
-	if err != nil {
-		return settled, err
-	}
-	return settled, c.Store.Write(ctx, now, func(tx *store.Tx) error {
-		tx.Settle(p, settled, events)
-		return nil
-	})
+	return c.result(setup, settled)
 }

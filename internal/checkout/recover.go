@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"sepad/internal/gateway"
@@ -89,83 +90,65 @@ func (c *Checkout) takeOver(ctx context.Context, due store.Due) error {
 // gateway is asked, so that a crash delays the answer and two processes do not
 // both ask.
 func (c *Checkout) lookUp(ctx context.Context, due store.Due) error {
-	switch due.Type {
-	case payment.Refund:
-		return c.lookUpRefund(ctx, due)
-	case payment.Rebill:
-		return c.lookUpRebill(ctx, due)
-	}
-	p, err := c.Store.Tenant(due.TenantID).Purchase(ctx, due.ID)
-	if err != nil {
+	d, err := c.debit(ctx, due.TenantID, due.ID)
+	if err != nil || !d.Asked().InFlight() {
 		return err
 	}
-	if p.Transaction.Attempt.Phase == payment.PhaseNone {
-		return nil
-	}
-	if err := c.postpone(ctx, &p); err != nil {
+	if err := c.postpone(ctx, d.Asked()); err != nil {
 		return err
 	}
-	return c.ask(ctx, p)
+	return c.ask(ctx, d)
 }
 
 // postpone takes the next wait of the schedule.
-func (c *Checkout) postpone(ctx context.Context, p *payment.Purchase) error {
-	attempt := &p.Transaction.Attempt
+func (c *Checkout) postpone(ctx context.Context, t *payment.Transaction) error {
+	attempt := &t.Attempt
 	wait := c.LookupSchedule[min(attempt.LookupCount, len(c.LookupSchedule)-1)]
-	realNow := c.Real.Now()
 	attempt.LookupCount++
-	attempt.NextLookupAt = realNow.Add(wait + c.GatewayTimeout)
-	if age := c.now().Sub(p.Transaction.UpdatedAt); age > overdueAfter && attempt.LookupCount > len(c.LookupSchedule) {
+	attempt.NextLookupAt = c.Real.Now().Add(wait + c.GatewayTimeout)
+	if age := c.now().Sub(t.UpdatedAt); age > overdueAfter && attempt.LookupCount > len(c.LookupSchedule) {
 		c.Logger.ErrorContext(ctx, "a payment's outcome is still unknown and needs a person",
-			"transaction_id", p.Transaction.ID, "merchant_transaction_id", p.Transaction.MerchantTransactionID, "lookups", attempt.LookupCount)
+			"transaction_id", t.ID, "merchant_transaction_id", t.MerchantTransactionID, "lookups", attempt.LookupCount)
 	}
-	return c.Store.Write(ctx, p.Transaction.UpdatedAt, func(tx *store.Tx) error {
-		tx.PostponeLookup(p.Transaction)
+	return c.Store.Write(ctx, t.UpdatedAt, func(tx *store.Tx) error {
+		tx.PostponeLookup(*t)
 		return nil
 	})
 }
 
+// errNoAnswer says that a gateway's answer is of no use.
+var errNoAnswer = errors.New("checkout: no answer")
+
 // statusOf asks a gateway what became of a payment. One that this process cannot
 // call (its adapter is not known here, say) is as silent as one that is down: it
 // must not hold up what is due at others.
-func (c *Checkout) statusOf(ctx context.Context, setup *merchant.Setup, t payment.Transaction, abandon bool, at time.Time) (payment.Outcome, error) {
+func (c *Checkout) statusOf(ctx context.Context, setup *merchant.Setup, d payment.Debit, at time.Time) (payment.Outcome, error) {
+	t := d.Asked()
 	client, account, err := c.Account(setup, t.GatewayID)
 	if err != nil {
 		c.Logger.ErrorContext(ctx, "a gateway cannot be asked about its payments", "gateway_id", account.ID, "error", err)
 		return payment.Outcome{}, err
 	}
-	return client.Status(ctx, gateway.Lookup{
-		MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, Abandon: abandon, At: at,
+	outcome, err := client.Status(ctx, gateway.Lookup{
+		MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, Abandon: t.IsAbandoned(), At: at,
 	})
+	if err == nil && !d.IsAnsweredBy(outcome) {
+		err = errNoAnswer
+	}
+	return outcome, err
 }
 
 // ask puts the question and settles by the answer. Without an answer the date
 // that was written stands.
-func (c *Checkout) ask(ctx context.Context, p payment.Purchase) error {
-	setup, err := c.SetupOf(ctx, p.Session.TenantID)
+func (c *Checkout) ask(ctx context.Context, d payment.Debit) error {
+	setup, err := c.SetupOf(ctx, d.Transaction.TenantID)
 	if err != nil {
 		return err
 	}
-	outcome, err := c.statusOf(ctx, setup, p.Transaction, p.Transaction.Attempt.Phase == payment.PhaseExpire, c.now())
+	outcome, err := c.statusOf(ctx, setup, d, c.now())
 	if err != nil {
 		return nil //nolint:nilerr // without an answer the date that was written stands
 	}
-	_, err = c.record(ctx, setup, p, outcome)
+	_, err = c.settle(ctx, setup, d, outcome)
 	return err
-}
-
-// answerAbout asks the gateway about a refund or a rebill; nil means that it gave
-// no answer of use. No payer is there to confirm a rebill, so that a gateway which
-// waits for that is told not to. A gateway that cannot be called from here is as
-// silent as one that is down.
-func (c *Checkout) answerAbout(ctx context.Context, t payment.Transaction, now time.Time) (*payment.Outcome, *merchant.Setup, error) {
-	setup, err := c.SetupOf(ctx, t.TenantID)
-	if err != nil {
-		return nil, nil, err
-	}
-	outcome, err := c.statusOf(ctx, setup, t, t.Type == payment.Rebill, now)
-	if err != nil || outcome.Verdict == payment.VerdictVerify {
-		return nil, setup, nil //nolint:nilerr // no answer is one that is asked for again
-	}
-	return &outcome, setup, nil
 }

@@ -46,7 +46,7 @@ func repeatTheDice(t *testing.T) {
 }
 
 // pay pays a new session of a shop with the same dice as every time.
-func (c till) pay(t *testing.T, shop storetest.Shop) payment.Purchase {
+func (c till) pay(t *testing.T, shop storetest.Shop) payment.Debit {
 	t.Helper()
 	iban, err := sepa.ParseIBAN(storetest.IBAN)
 	if err != nil {
@@ -60,11 +60,11 @@ func (c till) pay(t *testing.T, shop storetest.Shop) payment.Purchase {
 	if err != nil || result.Status != payment.ResultCompleted {
 		t.Fatalf("the payment is %q: %v", result.Status, err)
 	}
-	return result.Purchase
+	return result.Debit
 }
 
 // refund gives a part of a payment back with the same dice as every time.
-func (c till) refund(t *testing.T, paid payment.Purchase) string {
+func (c till) refund(t *testing.T, paid payment.Debit) string {
 	t.Helper()
 	amount := payment.Minor(100)
 	repeatTheDice(t)

@@ -38,10 +38,11 @@ func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID
 	ctx = context.WithoutCancel(ctx)
 	outcome, err := client.Refund(ctx, refundRequest(setup, claimed, c.GatewayTimeout))
 	if err != nil {
-		_ = c.askLater(ctx, client, payment.Purchase{Transaction: *claimed.Refund})
+		_ = c.askLater(ctx, client, *claimed.Refund)
 		return *claimed.Refund, errRefundUnknown
 	}
-	return c.settleRefund(ctx, setup, *claimed.Refund, outcome)
+	settled, err := c.settle(ctx, setup, claimed.Debit, outcome)
+	return *settled.Asked(), err
 }
 
 // claimRefund sets the amount aside before the gateway hears of the refund. Who
@@ -49,11 +50,11 @@ func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID
 func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor) (claimed payment.Change, client *gateway.Client, err error) {
 	err = retry(func() error {
 		now := c.now()
-		paid, err := c.Store.Tenant(setup.Tenant.ID).Collection(ctx, transactionID)
+		paid, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
 		if err != nil {
 			return err
 		}
-		if claimed, err = payment.BeginRefund(paid, amount, now); err != nil {
+		if claimed, err = paid.BeginRefund(amount, now); err != nil {
 			return err
 		}
 		if client, _, err = c.Account(setup, paid.Transaction.GatewayID); err != nil {
@@ -64,7 +65,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		}
 		claimed.Refund.Attempt.NextLookupAt = c.silenceEnds()
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
-			tx.ClaimRefund(paid, claimed)
+			tx.ClaimRefund(claimed)
 			return nil
 		})
 	})
@@ -82,74 +83,4 @@ func refundRequest(setup *merchant.Setup, claimed payment.Change, timeout time.D
 		AmountMinor: r.AmountMinor, Currency: r.Currency, Descriptor: setup.Gateways[paid.GatewayID].Descriptor,
 		At: r.CreatedAt, SendBefore: r.Attempt.NextLookupAt.Add(-timeout),
 	}
-}
-
-// settleRefund writes a gateway's answer with all that follows from it, and
-// gives the refund as it stands then. Somebody else may have settled it.
-func (c *Checkout) settleRefund(ctx context.Context, setup *merchant.Setup, refund payment.Transaction, o payment.Outcome) (payment.Transaction, error) {
-	tenant, asked := c.Store.Tenant(setup.Tenant.ID), refund.Attempt.Phase
-	err := retry(func() error {
-		now := c.now()
-		paid, err := tenant.Collection(ctx, *refund.RefundOf)
-		if err != nil {
-			return err
-		}
-		settled, err := payment.SettleRefund(paid, refund, o, now)
-		if err != nil {
-			return err
-		}
-		err = c.apply(ctx, setup, paid, &refund, settled, now)
-		if err == nil {
-			refund = *settled.Refund
-			return nil
-		}
-		if !errors.Is(err, store.ErrStale) {
-			return err
-		}
-		present, err := tenant.Transaction(ctx, refund.ID)
-		if err != nil {
-			return err
-		}
-		refund = present
-		if present.Status != payment.TransactionPending || present.Attempt.Phase != asked {
-			return nil
-		}
-		return store.ErrStale
-	})
-	return refund, err
-}
-
-// lookUpRefund asks about a refund whose answer is outstanding.
-func (c *Checkout) lookUpRefund(ctx context.Context, due store.Due) error {
-	refund, err := c.Store.Tenant(due.TenantID).Transaction(ctx, due.ID)
-	if err != nil || refund.Attempt.Phase == payment.PhaseNone {
-		return err
-	}
-	postponed := payment.Purchase{Transaction: refund}
-	if err := c.postpone(ctx, &postponed); err != nil {
-		return err
-	}
-	outcome, setup, err := c.answerAbout(ctx, postponed.Transaction, c.now())
-	if err != nil || outcome == nil {
-		return err
-	}
-	_, err = c.settleRefund(ctx, setup, postponed.Transaction, *outcome)
-	return err
-}
-
-// settlePendingRefund asks about a refund that the gateway took in as pending.
-func (c *Checkout) settlePendingRefund(ctx context.Context, due store.Due, now time.Time) error {
-	refund, err := c.Store.Tenant(due.TenantID).Transaction(ctx, due.ID)
-	if err != nil {
-		return err
-	}
-	outcome, setup, err := c.answerAbout(ctx, refund, now)
-	if err != nil {
-		return err
-	}
-	if outcome == nil {
-		outcome = &payment.Outcome{Verdict: payment.VerdictPending}
-	}
-	_, err = c.settleRefund(ctx, setup, refund, *outcome)
-	return err
 }

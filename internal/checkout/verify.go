@@ -34,61 +34,60 @@ func (c *Checkout) Verify(ctx context.Context, token, verificationReference stri
 }
 
 // claimVerify opens the question, so that of two calls at once one asks.
-func (c *Checkout) claimVerify(ctx context.Context, s payment.Session) (payment.Purchase, error) {
-	stored, err := c.Store.Tenant(s.TenantID).Purchase(ctx, *s.LastTransactionID)
+func (c *Checkout) claimVerify(ctx context.Context, s payment.Session) (payment.Debit, error) {
+	stored, err := c.Store.Tenant(s.TenantID).DebitOf(ctx, s, *s.LastTransactionID)
 	if err != nil {
-		return payment.Purchase{}, err
+		return payment.Debit{}, err
 	}
-	now := c.now()
-	claimed, err := payment.BeginVerify(stored, now)
+	claimed, err := stored.BeginVerify(c.now())
 	if err != nil {
-		return payment.Purchase{}, err
+		return payment.Debit{}, err
 	}
 	claimed.Transaction.Attempt.NextLookupAt = c.silenceEnds()
 	return claimed, c.reopen(ctx, claimed)
 }
 
 // reopen writes down that the gateway is about to be asked.
-func (c *Checkout) reopen(ctx context.Context, p payment.Purchase) error {
-	return c.Store.Write(ctx, p.Transaction.UpdatedAt, func(tx *store.Tx) error {
-		tx.Reopen(p)
+func (c *Checkout) reopen(ctx context.Context, d payment.Debit) error {
+	return c.Store.Write(ctx, d.Transaction.UpdatedAt, func(tx *store.Tx) error {
+		tx.Reopen(d)
 		return nil
 	})
 }
 
-func (c *Checkout) askVerified(ctx context.Context, setup *merchant.Setup, p payment.Purchase, reference string) (Result, error) {
-	client, _, err := c.Account(setup, p.Session.GatewayID)
+func (c *Checkout) askVerified(ctx context.Context, setup *merchant.Setup, d payment.Debit, reference string) (Result, error) {
+	client, _, err := c.Account(setup, d.Session.GatewayID)
 	if err != nil {
 		return Result{}, err
 	}
 	if reference == "" {
-		reference = p.Transaction.VerificationReference
+		reference = d.Transaction.VerificationReference
 	}
 	outcome, err := client.Verify(ctx, gateway.Verification{
-		MerchantTransactionID: p.Transaction.MerchantTransactionID, VerificationReference: reference, At: c.now(),
+		MerchantTransactionID: d.Transaction.MerchantTransactionID, VerificationReference: reference, At: c.now(),
 	})
 	if errors.Is(err, gateway.ErrUnknownVerification) {
 		bad := payment.Fields{"verification_id": "This is not the verification of the session's payment."}
-		return c.release(ctx, setup, p, bad.Err())
+		return c.release(ctx, setup, d, bad.Err())
 	}
 	if err != nil {
-		return Result{}, c.askLater(ctx, client, p)
+		return Result{}, c.askLater(ctx, client, d.Transaction)
 	}
 	switch outcome.Verdict {
 	case payment.VerdictVerify:
-		return c.release(ctx, setup, p, payment.Conflicting("The mandate has not been confirmed yet."))
+		return c.release(ctx, setup, d, payment.Conflicting("The mandate has not been confirmed yet."))
 	case payment.VerdictUnsent:
-		return c.release(ctx, setup, p, &payment.Error{
+		return c.release(ctx, setup, d, &payment.Error{
 			Kind:   payment.OutcomeUnknown,
 			Detail: "The payment provider could not be reached. The verification can be tried again.",
 		})
 	}
-	return c.settle(ctx, setup, p, outcome)
+	return c.settleAndShow(ctx, setup, d, outcome)
 }
 
 // release closes the question without an answer; the session goes on waiting.
-func (c *Checkout) release(ctx context.Context, setup *merchant.Setup, p payment.Purchase, why error) (Result, error) {
-	if _, err := c.settle(ctx, setup, p, payment.Outcome{Verdict: payment.VerdictVerify}); err != nil {
+func (c *Checkout) release(ctx context.Context, setup *merchant.Setup, d payment.Debit, why error) (Result, error) {
+	if _, err := c.settle(ctx, setup, d, payment.Outcome{Verdict: payment.VerdictVerify}); err != nil {
 		return Result{}, err
 	}
 	return Result{}, why

@@ -91,7 +91,7 @@ type visit struct {
 	*tongue
 	now time.Time
 	// last is the latest attempt, nil before the first.
-	last *payment.Purchase
+	last *payment.Debit
 }
 
 // find reads the session of a request with its latest attempt.
@@ -102,7 +102,7 @@ func (p *Page) find(r *http.Request, l *tongue) (visit, error) {
 	}
 	v := visit{View: view, tongue: l, now: p.Checkout.Clock.Now()}
 	if id := view.Session.LastTransactionID; id != nil {
-		last, err := p.Store.Tenant(view.Session.TenantID).Purchase(r.Context(), *id)
+		last, err := p.Store.Tenant(view.Session.TenantID).DebitOf(r.Context(), view.Session, *id)
 		if err != nil {
 			return visit{}, err
 		}

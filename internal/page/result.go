@@ -110,7 +110,7 @@ func (v visit) failure(stays bool) *resultView {
 	}
 	if v.Page != nil {
 		v.lead(res, v.Page.FailureRedirectURL, v.Continue)
-		res.Leaving = res.Next != "" && !stays && v.Status == payment.SessionFailed
+		res.Leaving = res.Next != "" && !stays && v.Session.HasFailed()
 	}
 	return res
 }

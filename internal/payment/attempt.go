@@ -1,23 +1,6 @@
 package payment
 
-import (
-	"time"
-
-	"github.com/google/uuid"
-)
-
-// Purchase is what is known of a session while it is being paid: the facts that
-// an answer of the gateway changes together.
-type Purchase struct {
-	Session      Session
-	Lead         Lead
-	Order        Order
-	Transaction  Transaction
-	Subscription *Subscription
-	// PreviousTransactionID names the attempt before one that is about to be
-	// claimed, nil for the first: the claim rests on nothing having come between.
-	PreviousTransactionID *uuid.UUID
-}
+import "time"
 
 // Submission is what a payer or a merchant's form hands in.
 type Submission struct {
@@ -29,17 +12,18 @@ type Submission struct {
 // Begin opens an attempt on a payable session: the transaction to record before
 // the gateway is called, with the order it belongs to. Calling it decides
 // nothing yet; the claim is the store's conditional write of the result.
-func Begin(s Session, lead Lead, order *Order, sub Submission, now time.Time) (Purchase, error) {
+func Begin(s Session, lead Lead, order *Order, sub Submission, now time.Time) (Change, error) {
 	if err := s.CheckPayable(now); err != nil {
-		return Purchase{}, err
+		return Change{}, err
 	}
-	p := Purchase{Session: s, Lead: lead, PreviousTransactionID: s.LastTransactionID}
-	var err error
-	if p.Order, err = orderFor(s, order, now); err != nil {
-		return Purchase{}, err
+	o, err := orderFor(s, order, now)
+	if err != nil {
+		return Change{}, err
 	}
-	p.Transaction = Transaction{
-		ID: NewID(), TenantID: s.TenantID, SessionID: &s.ID, OrderID: &p.Order.ID, LeadID: &lead.ID, GatewayID: s.GatewayID,
+	c := changeOf(Debit{Session: &s, Order: order, LeadCountry: lead.Country, WebhookProfileID: s.WebhookProfileID})
+	c.Order = &o
+	c.Transaction = Transaction{
+		ID: NewID(), TenantID: s.TenantID, SessionID: &s.ID, OrderID: &o.ID, LeadID: &lead.ID, GatewayID: s.GatewayID,
 		MerchantTransactionID: NewMerchantTransactionID(now), TenantReferenceID: sub.TenantReferenceID,
 		Status: TransactionPending, Type: Sale, AmountMinor: s.Terms.DueMinor(), Currency: s.Terms.Currency,
 		SequenceType: SequenceFirst, Source: sub.Source,
@@ -50,15 +34,15 @@ func Begin(s Session, lead Lead, order *Order, sub Submission, now time.Time) (P
 		Attempt:   Attempt{Number: s.AttemptsUsed + 1, Phase: PhaseSubmit},
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if p.Transaction.AmountMinor == 0 {
-		p.Transaction.Type, p.Transaction.SequenceType = Mandate, ""
+	if c.Transaction.AmountMinor == 0 {
+		c.Transaction.Type, c.Transaction.SequenceType = Mandate, ""
 	}
 	// The attempt counts from here on: after a crash nobody can tell whether
 	// the gateway was reached. Settle gives it back when it surely was not.
-	p.Session.AttemptsUsed++
-	p.Session.OpenTransactionID, p.Session.LastTransactionID = &p.Transaction.ID, &p.Transaction.ID
-	p.Session.UpdatedAt = now
-	return p, nil
+	c.Session.AttemptsUsed++
+	c.Session.OpenTransactionID, c.Session.LastTransactionID = &c.Transaction.ID, &c.Transaction.ID
+	c.Session.UpdatedAt = now
+	return c, nil
 }
 
 // orderFor is the session's order, taken back to submission, or a new one.
@@ -76,25 +60,26 @@ func orderFor(s Session, order *Order, now time.Time) (Order, error) {
 }
 
 // BeginVerify opens the question whether the mandate was verified.
-func BeginVerify(p Purchase, now time.Time) (Purchase, error) {
-	if err := p.Session.CheckVerifiable(now); err != nil {
-		return Purchase{}, err
+func (d Debit) BeginVerify(now time.Time) (Debit, error) {
+	if err := d.Session.CheckVerifiable(now); err != nil {
+		return Debit{}, err
 	}
-	return p.reopen(PhaseVerify, now), nil
+	return d.reopen(PhaseVerify, now), nil
 }
 
 // BeginExpire opens the question whether the gateway has collected a payment
 // whose verification nobody finished in time.
-func BeginExpire(p Purchase, now time.Time) (Purchase, error) {
-	if p.Session.Status != SessionAwaiting || p.Session.InFlight() || !p.Session.overdue(now) {
-		return Purchase{}, Conflicting(DetailConflict)
+func (d Debit) BeginExpire(now time.Time) (Debit, error) {
+	if !d.Session.ranOutUnverified(now) {
+		return Debit{}, Conflicting(DetailConflict)
 	}
-	return p.reopen(PhaseExpire, now), nil
+	return d.reopen(PhaseExpire, now), nil
 }
 
-func (p Purchase) reopen(phase Phase, now time.Time) Purchase {
-	p.Transaction.Attempt.Phase, p.Transaction.Attempt.LookupCount = phase, 0
-	p.Transaction.UpdatedAt = now
-	p.Session.OpenTransactionID, p.Session.UpdatedAt = &p.Transaction.ID, now
-	return p
+func (d Debit) reopen(question Phase, now time.Time) Debit {
+	d.Transaction.Attempt.Phase, d.Transaction.Attempt.LookupCount = question, 0
+	d.Transaction.UpdatedAt = now
+	d.Session = clone(d.Session)
+	d.Session.OpenTransactionID, d.Session.UpdatedAt = &d.Transaction.ID, now
+	return d
 }

@@ -51,7 +51,7 @@ func TestBegin(t *testing.T) {
 	})
 	t.Run("refuses a session that is not payable", func(t *testing.T) {
 		t.Parallel()
-		s := submitted(t).Session
+		s := *submitted(t).Session
 		if _, err := Begin(s, aLead(s), nil, aSubmission(t), noon); KindOf(err) != Conflict {
 			t.Errorf("got %v", err)
 		}
@@ -71,7 +71,7 @@ func TestBeginOrder(t *testing.T) {
 		t.Parallel()
 		first := settle(t, submitted(t), Outcome{Verdict: VerdictDeclined}, noon)
 		later := noon.Add(time.Minute)
-		p, err := Begin(first.Session, first.Lead, &first.Order, aSubmission(t), later)
+		p, err := Begin(*first.Session, aLead(*first.Session), first.Order, aSubmission(t), later)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestBeginVerifyAndExpire(t *testing.T) {
 		t.Parallel()
 		before := awaiting(t)
 		before.Transaction.Attempt.LookupCount = 4
-		p, err := BeginVerify(before, noon.Add(time.Minute))
+		p, err := before.BeginVerify(noon.Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,21 +145,21 @@ func TestBeginVerifyAndExpire(t *testing.T) {
 	t.Run("a second verify is refused while the first runs", func(t *testing.T) {
 		t.Parallel()
 		p, now := inPhase(t, PhaseVerify)
-		if _, err := BeginVerify(p, now); KindOf(err) != Conflict {
+		if _, err := p.BeginVerify(now); KindOf(err) != Conflict {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("expire asks only once the time has run out", func(t *testing.T) {
 		t.Parallel()
 		p := awaiting(t)
-		if _, err := BeginExpire(p, p.Session.ExpiresAt.Add(-time.Microsecond)); KindOf(err) != Conflict {
+		if _, err := p.BeginExpire(p.Session.ExpiresAt.Add(-time.Microsecond)); KindOf(err) != Conflict {
 			t.Errorf("a moment too early: %v", err)
 		}
-		opened, err := BeginExpire(p, p.Session.ExpiresAt)
+		opened, err := p.BeginExpire(p.Session.ExpiresAt)
 		if err != nil || opened.Transaction.Attempt.Phase != PhaseExpire || !opened.Session.InFlight() {
 			t.Errorf("when it is due: %+v, %v", opened.Transaction.Attempt, err)
 		}
-		if _, err := BeginExpire(opened, p.Session.ExpiresAt); KindOf(err) != Conflict {
+		if _, err := opened.BeginExpire(p.Session.ExpiresAt); KindOf(err) != Conflict {
 			t.Errorf("a second time: %v", err)
 		}
 	})
@@ -171,7 +171,7 @@ func TestBeginVerifyAndExpire(t *testing.T) {
 			}
 			p := awaiting(t)
 			p.Session.Status = status
-			if _, err := BeginExpire(p, noon.Add(48*time.Hour)); KindOf(err) != Conflict {
+			if _, err := p.BeginExpire(noon.Add(48 * time.Hour)); KindOf(err) != Conflict {
 				t.Errorf("%s: %v", status, err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestPersonsStayOutOfPrints(t *testing.T) {
 	p := submitted(t)
 	sub := aSubmission(t)
 	for _, text := range []string{
-		p.Transaction.String(), p.Lead.String(), sub.Instrument.String(), Chargeback{Email: "anna@example.org"}.String(),
+		p.Transaction.String(), aLead(*p.Session).String(), sub.Instrument.String(), Chargeback{Email: "anna@example.org"}.String(),
 	} {
 		if slices.ContainsFunc([]string{"Anna", "Muster", "anna@", "DE8937"}, func(s string) bool { return strings.Contains(text, s) }) {
 			t.Errorf("%q shows a person", text)

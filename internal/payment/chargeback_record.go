@@ -14,15 +14,15 @@ var (
 // ChargeBack records that the payer's bank took a collection back: the report
 // says what is known of it, and what it leaves open is taken from the payment.
 // The subscription is cancelled unless the operator wants to keep it.
-func ChargeBack(c Collection, report Chargeback, keepSubscription bool, now time.Time) (Change, error) {
-	if err := checkChargeable(c.Transaction, report); err != nil {
+func (d Debit) ChargeBack(report Chargeback, policy Policy, now time.Time) (Change, error) {
+	if err := checkChargeable(d.Transaction, report); err != nil {
 		return Change{}, err
 	}
-	report.complete(c, now)
+	report.complete(d, now)
 	report.ID, report.CreatedAt = NewID(), now
-	change := Change{Collection: c.clone(), Chargeback: &report}
-	change.Events = []Event{newEvent(EventChargebackCreated, report.ID.String())}
-	return change, change.takeBack(keepSubscription, now)
+	c := changeOf(d)
+	c.Chargeback, c.Events = &report, []Event{newEvent(EventChargebackCreated, report.ID.String())}
+	return c, c.takeBack(policy, now)
 }
 
 // RecordUnlinked records a chargeback of a payment that we do not know (yet).
@@ -36,13 +36,14 @@ func RecordUnlinked(report Chargeback, now time.Time) Change {
 
 // LinkChargeback applies a chargeback that was recorded before its payment was
 // known. It was reported then, so that only the payment's change is told.
-func LinkChargeback(c Collection, known Chargeback, keepSubscription bool, now time.Time) (Change, error) {
-	if err := checkChargeable(c.Transaction, known); err != nil {
+func (d Debit) LinkChargeback(known Chargeback, policy Policy, now time.Time) (Change, error) {
+	if err := checkChargeable(d.Transaction, known); err != nil {
 		return Change{}, err
 	}
-	known.complete(c, now)
-	change := Change{Collection: c.clone(), Chargeback: &known}
-	return change, change.takeBack(keepSubscription, now)
+	known.complete(d, now)
+	c := changeOf(d)
+	c.Chargeback = &known
+	return c, c.takeBack(policy, now)
 }
 
 // checkChargeable refuses a chargeback that cannot be one of the payment.
@@ -50,7 +51,7 @@ func checkChargeable(t Transaction, report Chargeback) error {
 	switch {
 	case t.Type != Sale && t.Type != Rebill:
 		return errChargebackType
-	case t.Attempt.Phase != PhaseNone:
+	case t.InFlight():
 		return errChargebackInFlight
 	case t.Status == TransactionDeclined:
 		return errChargebackDeclined
@@ -66,8 +67,8 @@ func checkChargeable(t Transaction, report Chargeback) error {
 }
 
 // complete fills in from the payment what the report leaves open.
-func (r *Chargeback) complete(c Collection, now time.Time) {
-	t := c.Transaction
+func (r *Chargeback) complete(d Debit, now time.Time) {
+	t := d.Transaction
 	r.TenantID, r.GatewayID, r.TransactionID, r.LeadID = t.TenantID, t.GatewayID, &t.ID, t.LeadID
 	r.TenantReferenceID, r.UpdatedAt = t.TenantReferenceID, now
 	fill(&r.MerchantTransactionID, t.MerchantTransactionID)
@@ -77,7 +78,7 @@ func (r *Chargeback) complete(c Collection, now time.Time) {
 	fill(&r.MaskedIBAN, t.MaskedIBAN)
 	fill(&r.BIC, t.BIC)
 	fill(&r.Email, t.Email)
-	fill(&r.Country, c.LeadCountry)
+	fill(&r.Country, d.LeadCountry)
 	fill(&r.Country, t.IBANCountry)
 	if r.ReportedAt.IsZero() {
 		r.ReportedAt = now
@@ -97,16 +98,16 @@ func fill[T comparable](to *T, from T) {
 
 // takeBack moves the payment and all that hangs on it. Money that we had not
 // counted as collected is not counted as lost.
-func (c *Change) takeBack(keepSubscription bool, now time.Time) error {
+func (c *Change) takeBack(policy Policy, now time.Time) error {
 	counted := c.Transaction.Status != TransactionPending
 	c.Transaction.SettleDueAt = time.Time{}
 	if err := c.move(ChargedBack, now); err != nil {
 		return err
 	}
 	if counted {
-		c.earn(-c.Chargeback.AmountMinor)
+		c.earn(-c.Chargeback.AmountMinor, now)
 	}
-	if !keepSubscription {
+	if !policy.KeepsSubscription {
 		return c.endSubscription(ChargedBack, now)
 	}
 	if c.Subscription == nil {

@@ -25,9 +25,9 @@ const (
 // none is known. The same one from any source is one chargeback; one whose
 // payment is not known yet is recorded without it. A report must fit the payment
 // to the cent: a part of a direct debit cannot be charged back.
-func TakeChargeback(paid *Collection, earlier *Chargeback, report Chargeback, keepSubscription bool, now time.Time) (Change, Taken, error) {
+func TakeChargeback(paid *Debit, earlier *Chargeback, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
 	if earlier != nil {
-		return takeAgain(paid, *earlier, report, keepSubscription, now)
+		return takeAgain(paid, *earlier, report, policy, now)
 	}
 	if paid == nil {
 		return RecordUnlinked(report, now), TakenNew, nil
@@ -39,7 +39,7 @@ func TakeChargeback(paid *Collection, earlier *Chargeback, report Chargeback, ke
 	case report.AmountMinor != 0 && report.AmountMinor != t.AmountMinor:
 		return Change{}, "", Conflicting("The payment's amount is " + t.AmountMinor.String() + ".")
 	}
-	change, err := ChargeBack(*paid, report, keepSubscription, now)
+	change, err := paid.ChargeBack(report, policy, now)
 	switch {
 	case errors.Is(err, ErrChargedBack):
 		return Change{}, TakenUnchanged, nil
@@ -51,14 +51,14 @@ func TakeChargeback(paid *Collection, earlier *Chargeback, report Chargeback, ke
 
 // takeAgain is for a chargeback that is known: all that a further report can
 // change is that its payment is known by now.
-func takeAgain(paid *Collection, earlier, report Chargeback, keepSubscription bool, now time.Time) (Change, Taken, error) {
+func takeAgain(paid *Debit, earlier, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
 	switch {
 	case earlier.AmountMinor != report.AmountMinor || earlier.Currency != report.Currency:
 		return Change{}, "", errChargebackDiffers
 	case earlier.TransactionID != nil || paid == nil:
 		return Change{}, TakenUnchanged, nil
 	}
-	change, err := LinkChargeback(*paid, earlier, keepSubscription, now)
+	change, err := paid.LinkChargeback(earlier, policy, now)
 	if err != nil {
 		return Change{}, "", err
 	}

@@ -18,14 +18,14 @@ func TestReportedChargebacks(t *testing.T) {
 		return changed
 	}
 	waiting := *RecordUnlinked(report, noon).Chargeback
-	lost, err := ChargeBack(paid, report, false, noon)
+	lost, err := paid.ChargeBack(report, Policy{KeepsSubscription: false}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	declined := paid
 	declined.Transaction.Status = TransactionDeclined
 	for name, test := range map[string]struct {
-		paid    *Collection
+		paid    *Debit
 		earlier *Chargeback
 		report  Chargeback
 		want    Taken
@@ -37,8 +37,8 @@ func TestReportedChargebacks(t *testing.T) {
 		"of a payment that is not known are kept":             {report: report, want: TakenNew},
 		"that are kept already change nothing":                {earlier: &waiting, report: report, want: TakenUnchanged},
 		"that are kept find their payment":                    {paid: &paid, earlier: &waiting, report: report, want: TakenUpdated, status: TransactionChargedBack},
-		"that are recorded with their payment change nothing": {paid: &lost.Collection, earlier: lost.Chargeback, report: report, want: TakenUnchanged},
-		"of a payment charged back otherwise change nothing":  {paid: &lost.Collection, report: report, want: TakenUnchanged},
+		"that are recorded with their payment change nothing": {paid: &lost.Debit, earlier: lost.Chargeback, report: report, want: TakenUnchanged},
+		"of a payment charged back otherwise change nothing":  {paid: &lost.Debit, report: report, want: TakenUnchanged},
 		"with another amount than before are refused":         {earlier: &waiting, report: with(func(c *Chargeback) { c.AmountMinor++ }), refused: Conflict},
 		"with another currency than before are refused":       {earlier: &waiting, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Conflict},
 		"of a part of the payment are refused":                {paid: &paid, report: with(func(c *Chargeback) { c.AmountMinor-- }), refused: Conflict},
@@ -49,7 +49,7 @@ func TestReportedChargebacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			change, taken, err := TakeChargeback(test.paid, test.earlier, test.report, false, noon.Add(time.Hour))
+			change, taken, err := TakeChargeback(test.paid, test.earlier, test.report, Policy{}, noon.Add(time.Hour))
 			if KindOf(err) != test.refused || taken != test.want || change.Transaction.Status != test.status {
 				t.Errorf("taken as %q, payment %q, error %v", taken, change.Transaction.Status, err)
 			}

@@ -95,6 +95,9 @@ type Outcome struct {
 	SettlesAt time.Time
 }
 
+// Undecided is what a gateway says that gives no answer, or none of use.
+var Undecided = Outcome{Verdict: VerdictPending}
+
 // decline gives the reason to record for an outcome that collected nothing.
 func (o Outcome) decline() *Decline {
 	switch o.Verdict {

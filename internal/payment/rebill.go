@@ -21,10 +21,11 @@ func DefaultDunning() Dunning { return Dunning{3, 5, 7} }
 // transaction to record before the gateway is called, and the subscription as it
 // waits for it. The account is the one that the first payment was made from. The
 // claim is the store's conditional write.
-func BeginRebill(s Subscription, first Transaction, now time.Time) (Collection, error) {
+func BeginRebill(s Subscription, first Transaction, now time.Time) (Change, error) {
 	if s.DueAt().IsZero() || s.NextBillingDate.IsZero() || now.Before(s.NextBillingDate.Start()) {
-		return Collection{}, fmt.Errorf("payment: subscription %s is not due", s.ID)
+		return Change{}, fmt.Errorf("payment: subscription %s is not due", s.ID)
 	}
+	before := s
 	s.Tries++
 	period := s.Period
 	t := Transaction{
@@ -38,39 +39,30 @@ func BeginRebill(s Subscription, first Transaction, now time.Time) (Collection, 
 		CreatedAt: now, UpdatedAt: now,
 	}
 	s.OpenTransactionID, s.MandateUsedAt, s.UpdatedAt = &t.ID, now, now
-	return Collection{Transaction: t, Subscription: &s, WebhookProfileID: s.WebhookProfileID}, nil
+	return Change{
+		Debit:  Debit{Transaction: t, Subscription: &s, WebhookProfileID: s.WebhookProfileID},
+		Before: Debit{Subscription: &before},
+	}, nil
 }
 
-// SettleRebill applies a gateway's answer to a rebill: to one that was just
+// settleRebill applies a gateway's answer to a rebill: to one that was just
 // submitted, or to one that it had taken in as pending.
-func SettleRebill(c Collection, o Outcome, dunning Dunning, now time.Time) (Change, error) {
-	if c.Transaction.Type != Rebill || c.Transaction.Status != TransactionPending || c.Subscription == nil {
-		return Change{}, fmt.Errorf("payment: rebill %s is not waiting to be settled", c.Transaction.ID)
-	}
-	change := Change{Collection: c.clone()}
-	t := &change.Transaction
+func (c *Change) settleRebill(o Outcome, dunning Dunning, now time.Time) error {
 	// One that has been answered before was reported then.
-	known := !t.ProcessedAt.IsZero()
-	if !known {
-		t.ProcessedAt = now
-	}
-	if o.GatewayReference != "" {
-		t.GatewayReference = o.GatewayReference
-	}
-	t.Attempt, t.SettleDueAt = Attempt{Number: t.Attempt.Number}, time.Time{}
-	change.Subscription.UpdatedAt = now
+	known := !c.Before.Transaction.ProcessedAt.IsZero()
+	c.Subscription.UpdatedAt = now
 	switch o.Verdict {
 	case VerdictApproved:
-		return change, change.billed(known, now)
+		return c.billed(known, now)
 	case VerdictPending:
-		t.SettleDueAt, t.UpdatedAt = settleDue(o, now), now
-		change.taken(known, now)
-		return change, nil
+		c.Transaction.SettleDueAt = settleDue(o, now)
+		c.accepted(known, now)
+		return nil
 	case VerdictDeclined, VerdictLost, VerdictUnsent:
-		t.Decline = o.decline()
-		return change, change.notBilled(known, o, dunning, now)
+		c.Transaction.Decline = o.decline()
+		return c.notBilled(known, o, dunning, now)
 	default:
-		return Change{}, fmt.Errorf("payment: verdict %q says nothing of a rebill", o.Verdict)
+		return fmt.Errorf("payment: verdict %q says nothing of a rebill", o.Verdict)
 	}
 }
 
@@ -91,9 +83,9 @@ func (c *Change) billed(known bool, now time.Time) error {
 	return sub.collected(c.Transaction, now)
 }
 
-// taken notes that the gateway settles the rebill later. The subscription waits
+// accepted notes that the gateway settles the rebill later. The subscription waits
 // for that, and shows when it will be billed after it.
-func (c *Change) taken(known bool, now time.Time) {
+func (c *Change) accepted(known bool, now time.Time) {
 	if known {
 		return
 	}

@@ -26,7 +26,7 @@ func rebill(t *testing.T, sub Subscription, first Transaction, date string, o Ou
 	if err != nil {
 		t.Fatal(err)
 	}
-	change, err := SettleRebill(claimed, o, DefaultDunning(), on(t, date))
+	change, err := claimed.Settle(o, Policy{Dunning: DefaultDunning()}, on(t, date))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestDunningByReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := SettleRebill(claimed, noMoney, Dunning{}, on(t, "2026-04-30"))
+		got, err := claimed.Settle(noMoney, Policy{Dunning: Dunning{}}, on(t, "2026-04-30"))
 		if err != nil || got.Subscription.Status != SubscriptionCancelled {
 			t.Errorf("got %+v, %v", got.Subscription, err)
 		}
@@ -191,7 +191,7 @@ func TestPendingRebill(t *testing.T) {
 
 	t.Run("that is settled is collected then", func(t *testing.T) {
 		t.Parallel()
-		got, err := SettleRebill(taken.Collection, collected, DefaultDunning(), on(t, "2026-05-02"))
+		got, err := taken.Debit.Settle(collected, Policy{Dunning: DefaultDunning()}, on(t, "2026-05-02"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestPendingRebill(t *testing.T) {
 
 	t.Run("that is refused is a failed rebill", func(t *testing.T) {
 		t.Parallel()
-		got, err := SettleRebill(taken.Collection, noMoney, DefaultDunning(), on(t, "2026-05-02"))
+		got, err := taken.Debit.Settle(noMoney, Policy{Dunning: DefaultDunning()}, on(t, "2026-05-02"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestPendingRebill(t *testing.T) {
 
 	t.Run("that is charged back before it settles is not billed again where subscriptions are kept", func(t *testing.T) {
 		t.Parallel()
-		got, err := ChargeBack(taken.Collection, Chargeback{}, true, on(t, "2026-05-02"))
+		got, err := taken.Debit.ChargeBack(Chargeback{}, Policy{KeepsSubscription: true}, on(t, "2026-05-02"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestRebillOfACancelledSubscription(t *testing.T) {
 	}
 	claimed.Subscription = &ended
 	for _, o := range []Outcome{collected, noMoney, {Verdict: VerdictPending}} {
-		got, err := SettleRebill(claimed, o, DefaultDunning(), on(t, "2026-04-30"))
+		got, err := claimed.Settle(o, Policy{Dunning: DefaultDunning()}, on(t, "2026-04-30"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,11 +280,11 @@ func TestSettleRebillRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := SettleRebill(claimed, Outcome{Verdict: VerdictVerify}, nil, noon); err == nil {
+	if _, err := claimed.Settle(Outcome{Verdict: VerdictVerify}, Policy{Dunning: nil}, noon); err == nil {
 		t.Error("a rebill was sent to the payer")
 	}
 	done := rebill(t, sub, first, "2026-04-30", collected)
-	if _, err := SettleRebill(done.Collection, noMoney, nil, noon); err == nil {
+	if _, err := done.Debit.Settle(noMoney, Policy{Dunning: nil}, noon); err == nil {
 		t.Error("a settled rebill was settled again")
 	}
 }

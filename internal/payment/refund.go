@@ -6,13 +6,13 @@ import (
 )
 
 // BeginRefund opens a refund: the transaction to record before the gateway is
-// called, and the collection with the amount set aside. Without an amount all
+// called, and the payment with the amount set aside. Without an amount all
 // that is left is given back. The claim is the store's conditional write.
-func BeginRefund(c Collection, amount *Minor, now time.Time) (Change, error) {
-	if err := checkRefundable(c.Transaction); err != nil {
+func (d Debit) BeginRefund(amount *Minor, now time.Time) (Change, error) {
+	if err := checkRefundable(d.Transaction); err != nil {
 		return Change{}, err
 	}
-	left := c.Transaction.RefundableMinor()
+	left := d.Transaction.RefundableMinor()
 	if amount == nil && left == 0 {
 		return Change{}, Conflicting("The whole amount has been refunded or is being refunded.")
 	}
@@ -22,11 +22,11 @@ func BeginRefund(c Collection, amount *Minor, now time.Time) (Change, error) {
 	if *amount <= 0 || *amount > left {
 		return Change{}, Fields{"amount": "At most " + left.String() + " is left to refund."}.Err()
 	}
-	change := Change{Collection: c.clone()}
-	change.Transaction.RefundingMinor += *amount
-	refund := refundOf(c.Transaction, *amount, now)
-	change.Refund = &refund
-	return change, nil
+	c := changeOf(d)
+	c.Transaction.RefundingMinor += *amount
+	refund := refundOf(d.Transaction, *amount, now)
+	c.Refund = &refund
+	return c, nil
 }
 
 // checkRefundable refuses what cannot be given back.
@@ -60,36 +60,30 @@ func refundOf(sale Transaction, amount Minor, now time.Time) Transaction {
 	}
 }
 
-// SettleRefund applies a gateway's answer to a refund: to one that was just
+// settleRefund applies a gateway's answer to a refund: to one that was just
 // submitted, or to one that it had taken in as pending.
-func SettleRefund(c Collection, refund Transaction, o Outcome, now time.Time) (Change, error) {
-	if refund.Status != TransactionPending || refund.RefundOf == nil || *refund.RefundOf != c.Transaction.ID {
-		return Change{}, fmt.Errorf("payment: refund %s is not waiting to be settled", refund.ID)
+func (c *Change) settleRefund(o Outcome, now time.Time) error {
+	refund := c.Refund
+	if refund.IsDecided() || refund.RefundOf == nil || *refund.RefundOf != c.Transaction.ID {
+		return fmt.Errorf("payment: refund %s is not waiting to be settled", refund.ID)
 	}
-	change := Change{Collection: c.clone(), Refund: &refund}
 	// A refund that has been answered before was reported then.
 	known := !refund.ProcessedAt.IsZero()
-	if !known && o.Verdict != "" {
-		refund.ProcessedAt = now
-	}
-	if o.GatewayReference != "" {
-		refund.GatewayReference = o.GatewayReference
-	}
-	refund.Attempt, refund.UpdatedAt = Attempt{Number: refund.Attempt.Number}, now
+	refund.answer(o, now)
 	switch o.Verdict {
 	case VerdictApproved:
-		return change, change.refunded(known, now)
+		return c.refunded(known, now)
 	case VerdictPending:
 		refund.SettleDueAt = settleDue(o, now)
 		if !known {
-			change.Events = append(change.Events, transactionCreated(refund))
+			c.Events = append(c.Events, transactionCreated(*refund))
 		}
-		return change, nil
+		return nil
 	case VerdictDeclined, VerdictLost, VerdictUnsent:
 		refund.Decline = o.decline()
-		return change, change.notRefunded(known)
+		return c.notRefunded(known)
 	default:
-		return Change{}, fmt.Errorf("payment: verdict %q says nothing of a refund", o.Verdict)
+		return fmt.Errorf("payment: verdict %q says nothing of a refund", o.Verdict)
 	}
 }
 
@@ -99,7 +93,6 @@ func (c *Change) refunded(known bool, now time.Time) (err error) {
 	if c.Refund.Status, err = follow(TransactionRules, previous, Approved); err != nil {
 		return err
 	}
-	c.Refund.SettleDueAt = time.Time{}
 	if known {
 		c.Events = append(c.Events, statusChanged(*c.Refund, previous))
 	} else {
@@ -108,7 +101,7 @@ func (c *Change) refunded(known bool, now time.Time) (err error) {
 	amount := c.Refund.AmountMinor
 	c.Transaction.RefundingMinor -= amount
 	c.Transaction.RefundedMinor += amount
-	c.earn(-amount)
+	c.earn(-amount, now)
 	// A payment that was charged back meanwhile stays so.
 	if c.Transaction.RefundedMinor < c.Transaction.AmountMinor || c.Transaction.Status != TransactionApproved {
 		return nil
@@ -122,7 +115,6 @@ func (c *Change) notRefunded(known bool) (err error) {
 	if c.Refund.Status, err = follow(TransactionRules, previous, RefusedForGood); err != nil {
 		return err
 	}
-	c.Refund.SettleDueAt = time.Time{}
 	if known {
 		c.Events = append(c.Events, statusChanged(*c.Refund, previous))
 	}

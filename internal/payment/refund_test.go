@@ -7,16 +7,22 @@ import (
 )
 
 // collection is a payment that was taken.
-func collection(t *testing.T, change ...func(*Session)) Collection {
+func collection(t *testing.T, change ...func(*Session)) Debit {
 	t.Helper()
 	s := settle(t, submitted(t, change...), Outcome{Verdict: VerdictApproved, GatewayReference: "GW-1"}, noon)
-	return Collection{Transaction: s.Transaction, Order: &s.Order, Subscription: s.Subscription, LeadCountry: "DE"}
+	return s.Debit
+}
+
+// settledRefund is what an outcome makes of a refund.
+func settledRefund(paid Debit, refund Transaction, o Outcome, now time.Time) (Change, error) {
+	paid.Refund = &refund
+	return paid.Settle(o, usual, now)
 }
 
 // refunding is a collection of which an amount is on its way back.
-func refunding(t *testing.T, c Collection, amount Minor) Change {
+func refunding(t *testing.T, c Debit, amount Minor) Change {
 	t.Helper()
-	change, err := BeginRefund(c, &amount, noon)
+	change, err := c.BeginRefund(&amount, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,18 +36,18 @@ func TestRefundedAmounts(t *testing.T) {
 	if paid.Transaction.RefundingMinor != 0 {
 		t.Error("what was read has changed")
 	}
-	if _, err := BeginRefund(first.Collection, new(Minor(20_00)), noon); KindOf(err) != Invalid {
+	if _, err := first.Debit.BeginRefund(new(Minor(20_00)), noon); KindOf(err) != Invalid {
 		t.Errorf("more than is left gave %v", err)
 	}
-	second := refunding(t, first.Collection, 19_99)
-	if _, err := BeginRefund(second.Collection, nil, noon); KindOf(err) != Conflict {
+	second := refunding(t, first.Debit, 19_99)
+	if _, err := second.Debit.BeginRefund(nil, noon); KindOf(err) != Conflict {
 		t.Errorf("nothing left gave %v", err)
 	}
-	one, err := SettleRefund(second.Collection, *first.Refund, Outcome{Verdict: VerdictApproved}, noon)
+	one, err := settledRefund(second.Debit, *first.Refund, Outcome{Verdict: VerdictApproved}, noon)
 	if err != nil || one.Transaction.Status != TransactionApproved || one.Order.Status != OrderCompleted {
 		t.Fatalf("after a part: %s, %s, %v", one.Transaction.Status, one.Order.Status, err)
 	}
-	two, err := SettleRefund(one.Collection, *second.Refund, Outcome{Verdict: VerdictApproved}, noon)
+	two, err := settledRefund(one.Debit, *second.Refund, Outcome{Verdict: VerdictApproved}, noon)
 	if err != nil || two.Transaction.Status != TransactionRefunded || two.Order.Status != OrderRefunded {
 		t.Fatalf("after the whole: %s, %s, %v", two.Transaction.Status, two.Order.Status, err)
 	}
@@ -74,7 +80,7 @@ func TestSettledRefundsTell(t *testing.T) {
 			var told []EventKind
 			for _, verdict := range test.verdicts {
 				var err error
-				if change, err = SettleRefund(change.Collection, *change.Refund, Outcome{Verdict: verdict}, noon.Add(time.Hour)); err != nil {
+				if change, err = settledRefund(change.Debit, *change.Refund, Outcome{Verdict: verdict}, noon.Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
 				told = append(told, kindsOf(change.Events)...)
@@ -82,7 +88,7 @@ func TestSettledRefundsTell(t *testing.T) {
 			if !slices.Equal(told, test.want) || change.Refund.Status != test.status || change.Transaction.RefundableMinor() != test.left {
 				t.Errorf("told %v, the refund is %s, %s is left", told, change.Refund.Status, change.Transaction.RefundableMinor())
 			}
-			if change.Refund.Attempt.Phase != PhaseNone || change.Refund.ProcessedAt.IsZero() {
+			if change.Refund.InFlight() || change.Refund.ProcessedAt.IsZero() != (name == "unsent") {
 				t.Error("the question is still open")
 			}
 		})
@@ -94,7 +100,7 @@ func TestRefundOfARebillLeavesTheOrder(t *testing.T) {
 	paid := collection(t, withTerms(monthly))
 	paid.Transaction.Type = Rebill
 	change := refunding(t, paid, 29_99)
-	change, err := SettleRefund(change.Collection, *change.Refund, Outcome{Verdict: VerdictApproved}, noon)
+	change, err := settledRefund(change.Debit, *change.Refund, Outcome{Verdict: VerdictApproved}, noon)
 	if err != nil || change.Transaction.Status != TransactionRefunded || change.Order.Status != OrderCompleted {
 		t.Errorf("transaction %s, order %s, %v", change.Transaction.Status, change.Order.Status, err)
 	}
@@ -103,11 +109,11 @@ func TestRefundOfARebillLeavesTheOrder(t *testing.T) {
 func TestRefundThatComesAfterAChargeback(t *testing.T) {
 	t.Parallel()
 	change := refunding(t, collection(t, withTerms(monthly)), 29_99)
-	lost, err := ChargeBack(change.Collection, Chargeback{}, false, noon)
+	lost, err := change.Debit.ChargeBack(Chargeback{}, Policy{KeepsSubscription: false}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	settled, err := SettleRefund(lost.Collection, *change.Refund, Outcome{Verdict: VerdictApproved}, noon)
+	settled, err := settledRefund(lost.Debit, *change.Refund, Outcome{Verdict: VerdictApproved}, noon)
 	if err != nil || settled.Transaction.Status != TransactionChargedBack || settled.Order.Status != OrderChargedBack {
 		t.Fatalf("%s, %s, %v", settled.Transaction.Status, settled.Order.Status, err)
 	}
@@ -119,35 +125,9 @@ func TestRefundThatComesAfterAChargeback(t *testing.T) {
 func TestChargeBackKeepsASubscription(t *testing.T) {
 	t.Parallel()
 	for keep, want := range map[bool]SubscriptionStatus{true: SubscriptionActive, false: SubscriptionCancelled} {
-		change, err := ChargeBack(collection(t, withTerms(monthly)), Chargeback{}, keep, noon)
+		change, err := collection(t, withTerms(monthly)).ChargeBack(Chargeback{}, Policy{KeepsSubscription: keep}, noon)
 		if err != nil || change.Subscription.Status != want || change.Subscription.CancelledAt.IsZero() != keep {
 			t.Errorf("kept %v: %s, %v", keep, change.Subscription.Status, err)
 		}
 	}
-}
-
-func TestSettlePending(t *testing.T) {
-	t.Parallel()
-	s := accepted(t, withTerms(monthly))
-	pending := Collection{Transaction: s.Transaction, Order: &s.Order, Subscription: s.Subscription}
-	t.Run("collected after all", func(t *testing.T) {
-		t.Parallel()
-		got, err := SettlePending(pending, Outcome{Verdict: VerdictApproved}, noon)
-		if err != nil || got.Transaction.Status != TransactionApproved || got.Order.Status != OrderCompleted || got.Subscription.RevenueMinor != 29_99 {
-			t.Errorf("%s, %s, %v", got.Transaction.Status, got.Order.Status, err)
-		}
-	})
-	t.Run("refused after all", func(t *testing.T) {
-		t.Parallel()
-		got, err := SettlePending(pending, Outcome{Verdict: VerdictDeclined, Decline: Decline{Code: AccountClosed}}, noon)
-		if err != nil || got.Order.Status != OrderFailed || got.Subscription.Status != SubscriptionCancelled || got.Transaction.Decline.Code != AccountClosed {
-			t.Errorf("%s, %s, %v", got.Order.Status, got.Subscription.Status, err)
-		}
-	})
-	t.Run("only once", func(t *testing.T) {
-		t.Parallel()
-		if _, err := SettlePending(collection(t), Outcome{Verdict: VerdictApproved}, noon); err == nil {
-			t.Error("a payment that is not pending was settled")
-		}
-	})
 }

@@ -25,8 +25,8 @@ func BringIn(reported Transaction, o Outcome, source Source, now time.Time) Chan
 
 // Created is a record that is new to us. A declined one is not told.
 func Created(t Transaction) Change {
-	change := Change{Collection: Collection{Transaction: t}}
-	if t.Status != TransactionDeclined {
+	change := Change{Debit: Debit{Transaction: t}}
+	if !t.IsDeclined() {
 		change.Events = []Event{transactionCreated(t)}
 	}
 	return change

@@ -93,6 +93,18 @@ func (s Session) StatusAt(now time.Time) SessionStatus {
 // overdue tells that the session's time has run out.
 func (s Session) overdue(now time.Time) bool { return !s.ExpiresAt.After(now) }
 
+// AwaitsVerification tells that the payer must confirm the mandate.
+func (s Session) AwaitsVerification() bool { return s.Status == SessionAwaiting }
+
+// HasFailed tells that the last attempt was refused and no other is allowed.
+func (s Session) HasFailed() bool { return s.Status == SessionFailed }
+
+// ranOutUnverified tells that nobody verified the mandate in time, and that the
+// gateway is not being asked about it.
+func (s Session) ranOutUnverified(now time.Time) bool {
+	return s.AwaitsVerification() && !s.InFlight() && s.overdue(now)
+}
+
 // CheckPayable refuses a session that cannot take a payment now.
 func (s Session) CheckPayable(now time.Time) error {
 	if err := s.checkLive(now); err != nil {

@@ -19,139 +19,109 @@ const (
 // does not say when it settles.
 const settlementWait = 24 * time.Hour
 
-// Settlement is what an outcome makes of a purchase: the new states and what to
-// tell. Result is "" when the gateway has not decided anything yet.
-type Settlement struct {
-	Purchase
-	Result ResultStatus
-	Events []Event
-}
-
-// Settle applies a gateway's outcome to a purchase whose attempt is open.
-func Settle(p Purchase, o Outcome, now time.Time) (Settlement, error) {
-	if p.Transaction.Attempt.Phase == PhaseNone {
-		return Settlement{}, fmt.Errorf("payment: transaction %s has no open attempt", p.Transaction.ID)
-	}
-	s := Settlement{Purchase: p}
-	phase := s.close(o, now)
+// settleAttempt is for a payment of a session: an answer to a question closes it.
+func (c *Change) settleAttempt(question Phase, o Outcome, now time.Time) error {
+	c.Session.OpenTransactionID, c.Session.UpdatedAt = nil, now
 	switch o.Verdict {
 	case VerdictApproved:
-		return s, s.collect(Approved, now)
+		return c.complete(Approved, now)
 	case VerdictPending:
-		s.Transaction.SettleDueAt = settleDue(o, now)
-		return s, s.collect(Accepted, now)
+		c.Transaction.SettleDueAt = settleDue(o, now)
+		return c.complete(Accepted, now)
 	case VerdictVerify:
-		return s, s.await(phase, o)
+		return c.await(question, o, now)
 	case VerdictUnsent:
-		if phase != PhaseSubmit {
-			return s, nil // nothing was asked, so nothing has changed
+		if question != PhaseSubmit {
+			return nil // nothing was asked, so nothing has changed
 		}
-		s.Session.AttemptsUsed--
+		c.Session.AttemptsUsed--
 	case VerdictDeclined, VerdictLost:
 	default:
-		return s, fmt.Errorf("payment: unknown verdict %q", o.Verdict)
+		return fmt.Errorf("payment: unknown verdict %q", o.Verdict)
 	}
-	return s, s.refuse(phase, o, now)
+	return c.refuse(question, o, now)
 }
 
-// ResultOf is the answer that a purchase as it now stands gives to whoever asks
+// ResultAt is the answer that a payment as it now stands gives to whoever asks
 // again, because somebody else settled it.
-func ResultOf(p Purchase, now time.Time) (ResultStatus, error) {
+func (d Debit) ResultAt(now time.Time) (ResultStatus, error) {
 	switch {
-	case p.Transaction.Attempt.Phase != PhaseNone:
+	case d.Transaction.InFlight():
 		return "", &Error{Kind: OutcomeUnknown, Detail: "The outcome is not known yet."}
-	case p.Transaction.Status == TransactionDeclined && p.Session.CheckPayable(now) == nil:
+	case d.Transaction.Status == TransactionDeclined && d.Session.CheckPayable(now) == nil:
 		return ResultDeclined, nil
-	case p.Transaction.Status == TransactionDeclined:
+	case d.Transaction.Status == TransactionDeclined:
 		return ResultFailed, nil
-	case p.Session.Status == SessionAwaiting:
+	case d.Session.Status == SessionAwaiting:
 		return ResultAwaiting, nil
 	default:
 		return ResultCompleted, nil
 	}
 }
 
-// close ends the open attempt and gives the phase it was in.
-func (s *Settlement) close(o Outcome, now time.Time) Phase {
-	phase := s.Transaction.Attempt.Phase
-	s.Transaction.Attempt = Attempt{Number: s.Transaction.Attempt.Number}
-	if o.GatewayReference != "" {
-		s.Transaction.GatewayReference = o.GatewayReference
-	}
-	s.Transaction.UpdatedAt = now
-	s.Session.OpenTransactionID, s.Session.UpdatedAt = nil, now
-	s.Order.UpdatedAt = now
-	return phase
-}
-
-// collect completes the session; a recurring purchase becomes a subscription.
-func (s *Settlement) collect(trigger Trigger, now time.Time) error {
-	if err := s.move(trigger); err != nil {
+// complete ends the session well; a recurring purchase becomes a subscription.
+func (c *Change) complete(trigger Trigger, now time.Time) error {
+	if err := c.moveSession(trigger, now); err != nil {
 		return err
 	}
-	s.Result = ResultCompleted
-	s.Transaction.ProcessedAt = now
-	if s.Session.Terms.StartsSubscription() {
-		sub := Subscribe(s.Session, s.Transaction, now)
-		s.Subscription, s.Transaction.SubscriptionID = &sub, &sub.ID
+	c.Result = ResultCompleted
+	if c.Session.Terms.StartsSubscription() {
+		sub := Subscribe(*c.Session, c.Transaction, now)
+		c.Subscription, c.Transaction.SubscriptionID = &sub, &sub.ID
 	}
-	s.Events = []Event{
-		newEvent(EventTransactionCreated, s.Transaction.ID.String()),
-		newEvent(EventSessionCompleted, s.Session.ID.String()),
-	}
+	c.Events = []Event{transactionCreated(c.Transaction), newEvent(EventSessionCompleted, c.Session.ID.String())}
 	return nil
 }
 
 // await sends the payer to verify the mandate, keeps a session waiting whose
 // payer has not decided, or ends one whose time ran out undecided.
-func (s *Settlement) await(phase Phase, o Outcome) error {
-	switch phase {
+func (c *Change) await(question Phase, o Outcome, now time.Time) error {
+	switch question {
 	case PhaseVerify:
 		return nil
 	case PhaseExpire:
-		return s.expireUnverified(Decline{Code: MandateRejected, Message: "The mandate was not verified in time."})
+		return c.expireUnverified(Decline{Code: MandateRejected, Message: "The mandate was not verified in time."}, now)
 	}
-	s.Result = ResultAwaiting
-	s.Transaction.VerificationURL, s.Transaction.VerificationReference = o.VerificationURL, o.VerificationReference
-	return s.move(VerificationNeeded)
+	c.Result = ResultAwaiting
+	c.Transaction.VerificationURL, c.Transaction.VerificationReference = o.VerificationURL, o.VerificationReference
+	return c.moveSession(VerificationNeeded, now)
 }
 
 // refuse records why nothing was collected, and whether another try is allowed.
-func (s *Settlement) refuse(phase Phase, o Outcome, now time.Time) error {
-	s.Transaction.ProcessedAt = now
-	if phase == PhaseExpire {
-		return s.expireUnverified(*o.decline())
+func (c *Change) refuse(question Phase, o Outcome, now time.Time) error {
+	if question == PhaseExpire {
+		return c.expireUnverified(*o.decline(), now)
 	}
-	s.Transaction.Decline = o.decline()
+	c.Transaction.Decline = o.decline()
 	trigger := Refused
-	if o.Verdict == VerdictDeclined && o.Final || s.Session.AttemptsRemaining() == 0 {
+	if o.Verdict == VerdictDeclined && o.Final || c.Session.AttemptsRemaining() == 0 {
 		trigger = RefusedForGood
 	}
-	s.Result = ResultDeclined
+	c.Result = ResultDeclined
 	// "declined" promises another try, and there is none once the time is over.
-	if phase == PhaseVerify || trigger == RefusedForGood || s.Session.overdue(now) {
-		s.Result = ResultFailed
+	if question == PhaseVerify || trigger == RefusedForGood || c.Session.overdue(now) {
+		c.Result = ResultFailed
 	}
-	return s.move(trigger)
+	return c.moveSession(trigger, now)
 }
 
 // expireUnverified ends a session that nobody verified in time.
-func (s *Settlement) expireUnverified(why Decline) error {
-	s.Transaction.Decline = &why
-	s.Transaction.ProcessedAt = s.Transaction.UpdatedAt
-	return s.move(TimedOut)
+func (c *Change) expireUnverified(why Decline, now time.Time) error {
+	c.Transaction.Decline, c.Transaction.ProcessedAt = &why, now
+	return c.moveSession(TimedOut, now)
 }
 
-// move takes session, order and transaction through their tables together.
-func (s *Settlement) move(trigger Trigger) (err error) {
-	if s.Session.Status, err = follow(SessionRules, s.Session.Status, trigger); err != nil {
+// moveSession takes session, order and transaction through their tables together.
+func (c *Change) moveSession(trigger Trigger, now time.Time) (err error) {
+	if c.Session.Status, err = follow(SessionRules, c.Session.Status, trigger); err != nil {
 		return err
 	}
-	if s.Order.Status, err = follow(OrderRules, s.Order.Status, trigger); err != nil {
+	if c.Order.Status, err = follow(OrderRules, c.Order.Status, trigger); err != nil {
 		return err
 	}
-	s.Session.HoldsLead = s.Session.HoldsLead && s.Session.checkLive(s.Session.UpdatedAt) == nil
-	s.Transaction.Status, err = follow(TransactionRules, s.Transaction.Status, trigger)
+	c.Order.UpdatedAt = now
+	c.Session.HoldsLead = c.Session.HoldsLead && c.Session.checkLive(now) == nil
+	c.Transaction.Status, err = follow(TransactionRules, c.Transaction.Status, trigger)
 	return err
 }
 

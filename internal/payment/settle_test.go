@@ -91,7 +91,7 @@ func TestSettle(t *testing.T) {
 }
 
 // checkSettled checks what holds after every outcome.
-func checkSettled(t *testing.T, before Purchase, s Settlement, now time.Time) {
+func checkSettled(t *testing.T, before Debit, s Change, now time.Time) {
 	t.Helper()
 	collected := s.Session.Status == SessionCompleted
 	declined := s.Transaction.Status == TransactionDeclined
@@ -110,7 +110,9 @@ func checkSettled(t *testing.T, before Purchase, s Settlement, now time.Time) {
 	if (s.Transaction.Decline != nil) != declined {
 		t.Errorf("decline is %v on %s", s.Transaction.Decline, s.Transaction.Status)
 	}
-	if s.Transaction.ProcessedAt.Equal(now) != (collected || declined) || s.Transaction.ProcessedAt.IsZero() == (collected || declined) {
+	// A payment that was never sent gives its attempt back, and was not processed.
+	processed := (collected || declined) && s.Session.AttemptsUsed == before.Session.AttemptsUsed
+	if s.Transaction.ProcessedAt.Equal(now) != processed || s.Transaction.ProcessedAt.IsZero() == processed {
 		t.Errorf("processed at %s", s.Transaction.ProcessedAt)
 	}
 	if s.Transaction.SettleDueAt.IsZero() == (collected && s.Transaction.Status == TransactionPending) {
@@ -136,13 +138,13 @@ func TestSettleDetails(t *testing.T) {
 	t.Run("a settled attempt is not settled again", func(t *testing.T) {
 		t.Parallel()
 		s := settle(t, submitted(t), Outcome{Verdict: VerdictApproved}, noon)
-		if _, err := Settle(s.Purchase, Outcome{Verdict: VerdictApproved}, noon); err == nil {
+		if _, err := s.Debit.Settle(Outcome{Verdict: VerdictApproved}, usual, noon); err == nil {
 			t.Error("it was")
 		}
 	})
 	t.Run("an unknown verdict is refused", func(t *testing.T) {
 		t.Parallel()
-		if _, err := Settle(submitted(t), Outcome{Verdict: "maybe"}, noon); err == nil {
+		if _, err := submitted(t).Settle(Outcome{Verdict: "maybe"}, usual, noon); err == nil {
 			t.Error("it was taken")
 		}
 	})
@@ -151,7 +153,7 @@ func TestSettleDetails(t *testing.T) {
 		for _, status := range []SessionStatus{SessionCompleted, SessionFailed, SessionExpired} {
 			p := submitted(t)
 			p.Session.Status = status
-			if _, err := Settle(p, Outcome{Verdict: VerdictApproved}, noon); err == nil {
+			if _, err := p.Settle(Outcome{Verdict: VerdictApproved}, usual, noon); err == nil {
 				t.Errorf("%s was", status)
 			}
 		}
@@ -217,11 +219,11 @@ func TestAttemptsAreCounted(t *testing.T) {
 		t.Parallel()
 		s := settle(t, submitted(t, withMaxAttempts(1)), Outcome{Verdict: VerdictUnsent}, noon)
 		for range 5 {
-			p, err := Begin(s.Session, s.Lead, &s.Order, aSubmission(t), noon)
+			p, err := Begin(*s.Session, aLead(*s.Session), s.Order, aSubmission(t), noon)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s = settle(t, p, Outcome{Verdict: VerdictUnsent}, noon)
+			s = settle(t, p.Debit, Outcome{Verdict: VerdictUnsent}, noon)
 		}
 		if s.Session.AttemptsRemaining() != 1 || s.Result != ResultDeclined {
 			t.Errorf("%d left, %s", s.Session.AttemptsRemaining(), s.Result)
@@ -231,11 +233,11 @@ func TestAttemptsAreCounted(t *testing.T) {
 		t.Parallel()
 		s := settle(t, submitted(t), Outcome{Verdict: VerdictDeclined}, noon)
 		for range 2 {
-			p, err := Begin(s.Session, s.Lead, &s.Order, aSubmission(t), noon)
+			p, err := Begin(*s.Session, aLead(*s.Session), s.Order, aSubmission(t), noon)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s = settle(t, p, Outcome{Verdict: VerdictDeclined}, noon)
+			s = settle(t, p.Debit, Outcome{Verdict: VerdictDeclined}, noon)
 		}
 		if s.Session.Status != SessionFailed || s.Result != ResultFailed || s.Transaction.Attempt.Number != 3 {
 			t.Errorf("%s %s, attempt %d", s.Session.Status, s.Result, s.Transaction.Attempt.Number)

@@ -47,40 +47,40 @@ func aSubmission(t *testing.T) Submission {
 }
 
 // submitted is a purchase whose payment is at the gateway.
-func submitted(t *testing.T, change ...func(*Session)) Purchase {
+func submitted(t *testing.T, change ...func(*Session)) Debit {
 	t.Helper()
 	s := aSession(change...)
-	p, err := Begin(s, aLead(s), nil, aSubmission(t), noon)
+	begun, err := Begin(s, aLead(s), nil, aSubmission(t), noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return begun.Debit
 }
 
 // awaiting is a purchase whose payer must verify the mandate.
-func awaiting(t *testing.T, change ...func(*Session)) Purchase {
+func awaiting(t *testing.T, change ...func(*Session)) Debit {
 	t.Helper()
 	return settle(t, submitted(t, change...), Outcome{
 		Verdict: VerdictVerify, VerificationURL: "https://bank.example/v", VerificationReference: "V1",
-	}, noon).Purchase
+	}, noon).Debit
 }
 
 // inPhase is a purchase with the question of a phase open, and the time of it.
-func inPhase(t *testing.T, phase Phase, change ...func(*Session)) (Purchase, time.Time) {
+func inPhase(t *testing.T, phase Phase, change ...func(*Session)) (Debit, time.Time) {
 	t.Helper()
 	switch phase {
 	case PhaseSubmit:
 		return submitted(t, change...), noon.Add(time.Second)
 	case PhaseVerify:
 		later := noon.Add(time.Minute)
-		p, err := BeginVerify(awaiting(t, change...), later)
+		p, err := awaiting(t, change...).BeginVerify(later)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p, later
 	default:
 		later := noon.Add(2 * time.Hour)
-		p, err := BeginExpire(awaiting(t, change...), later)
+		p, err := awaiting(t, change...).BeginExpire(later)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,14 +89,17 @@ func inPhase(t *testing.T, phase Phase, change ...func(*Session)) (Purchase, tim
 }
 
 // accepted is a purchase that a batch gateway has taken in.
-func accepted(t *testing.T, change ...func(*Session)) Settlement {
+func accepted(t *testing.T, change ...func(*Session)) Change {
 	t.Helper()
 	return settle(t, submitted(t, change...), Outcome{Verdict: VerdictPending, GatewayReference: "GW-1"}, noon)
 }
 
-func settle(t *testing.T, p Purchase, o Outcome, now time.Time) Settlement {
+// usual is what holds where nobody says otherwise.
+var usual = Policy{Dunning: DefaultDunning()}
+
+func settle(t *testing.T, d Debit, o Outcome, now time.Time) Change {
 	t.Helper()
-	s, err := Settle(p, o, now)
+	s, err := d.Settle(o, usual, now)
 	if err != nil {
 		t.Fatal(err)
 	}

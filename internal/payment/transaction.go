@@ -161,8 +161,37 @@ type Transaction struct {
 // String keeps a person out of logs.
 func (t Transaction) String() string { return "transaction " + t.ID.String() }
 
+// InFlight tells that a gateway's answer is outstanding.
+func (t Transaction) InFlight() bool { return t.Attempt.Phase != PhaseNone }
+
+// IsDecided tells that the gateway has had its say: collected or refused.
+func (t Transaction) IsDecided() bool { return t.Status != TransactionPending }
+
+// AwaitsVerification tells that the payer must confirm the mandate before
+// anything is collected. A gateway that has taken a payment in has processed it.
+func (t Transaction) AwaitsVerification() bool {
+	return !t.IsDecided() && !t.InFlight() && t.SessionID != nil && t.ProcessedAt.IsZero()
+}
+
+// IsDeclined tells that nothing was collected, and nothing will be.
+func (t Transaction) IsDeclined() bool { return t.Status == TransactionDeclined }
+
+// IsAbandoned tells that nobody waits for the payer to confirm the mandate, so
+// that a gateway which does is told to give up.
+func (t Transaction) IsAbandoned() bool { return t.Attempt.Phase == PhaseExpire || t.Type == Rebill }
+
+// SameMoney tells whether a report speaks of the amount that we know; what it
+// does not say it does not contradict.
+func (t Transaction) SameMoney(reported Transaction) bool {
+	return (reported.Currency == "" || reported.Currency == t.Currency) &&
+		(reported.AmountMinor == 0 || reported.AmountMinor == t.AmountMinor)
+}
+
 // RefundableMinor is how much may still be given back.
 func (t Transaction) RefundableMinor() Minor {
+	if checkRefundable(t) != nil {
+		return 0
+	}
 	return t.AmountMinor - t.RefundedMinor - t.RefundingMinor
 }
 

@@ -106,7 +106,7 @@ func (r *running) tell(tx *store.Tx, b *batch, added []uuid.UUID) error {
 	}
 	for i := range b.staged {
 		t := b.staged[i].Transaction
-		if !isNew[t.ID] || t.Status == payment.TransactionDeclined {
+		if !isNew[t.ID] {
 			continue
 		}
 		t.CreatedAt, t.UpdatedAt = tx.At, tx.At

@@ -9,20 +9,20 @@ import (
 	"sepad/internal/payment"
 )
 
-// CollectionsByMerchantID finds those of many references of ours that there are.
-func (t Tenant) CollectionsByMerchantID(ctx context.Context, references []string) ([]payment.Collection, error) {
-	return t.collections(ctx, "t.merchant_transaction_id", "", references)
+// DebitsByMerchantID finds those of many references of ours that there are.
+func (t Tenant) DebitsByMerchantID(ctx context.Context, references []string) ([]payment.Debit, error) {
+	return t.debits(ctx, "t.merchant_transaction_id", "", references)
 }
 
-// CollectionsByGatewayReference finds those of many ids of a gateway that there
+// DebitsByGatewayReference finds those of many ids of a gateway that there
 // are. One that two payments have finds neither.
-func (t Tenant) CollectionsByGatewayReference(ctx context.Context, gatewayID uuid.UUID, references []string) ([]payment.Collection, error) {
-	return t.collections(ctx, "t.gateway_reference", " AND t.gateway_id = $2"+onlyReference, references, gatewayID)
+func (t Tenant) DebitsByGatewayReference(ctx context.Context, gatewayID uuid.UUID, references []string) ([]payment.Debit, error) {
+	return t.debits(ctx, "t.gateway_reference", " AND t.gateway_id = $2"+onlyReference, references, gatewayID)
 }
 
-// collections reads the payments in whose column one of the names stands.
-func (t Tenant) collections(ctx context.Context, column, where string, names []string, more ...any) ([]payment.Collection, error) {
-	all, err := findNamed(ctx, t, collectionQuery+where+" AND "+column, names, more, scanCollection)
+// debits reads the payments in whose column one of the names stands.
+func (t Tenant) debits(ctx context.Context, column, where string, names []string, more ...any) ([]payment.Debit, error) {
+	all, err := findNamed(ctx, t, debitQuery+where+" AND "+column, names, more, scanDebit)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func findNamed[N, T any](ctx context.Context, t Tenant, query string, names []N,
 }
 
 // addSubscriptions fills in those that the payments are of.
-func (t Tenant) addSubscriptions(ctx context.Context, all []payment.Collection) error {
+func (t Tenant) addSubscriptions(ctx context.Context, all []payment.Debit) error {
 	var ids []uuid.UUID
 	found := map[uuid.UUID]*payment.Subscription{}
 	for _, c := range all {
@@ -89,8 +89,7 @@ func has[K comparable, V any](in map[K]V, key K) bool {
 // TakenChargeback is a chargeback with its effects and the events that tell of
 // it. IsNew tells one that is recorded from one that finds its payment.
 type TakenChargeback struct {
-	Before payment.Collection
-	After  payment.Change
+	payment.Change
 	Events []EventRow
 	IsNew  bool
 }
@@ -105,7 +104,7 @@ type TakenChargeback struct {
 // else has made meanwhile breaks a key, which is why no table stands between.
 func (tx *Tx) ApplyChargebacks(tenantID uuid.UUID, taken []TakenChargeback) error {
 	if len(taken) == 1 {
-		tx.ApplyChange(taken[0].Before, nil, taken[0].After, taken[0].Events)
+		tx.Apply(taken[0].Change, taken[0].Events)
 		return nil
 	}
 	if err := tx.loadChargebacks(taken); err != nil {
@@ -116,10 +115,10 @@ func (tx *Tx) ApplyChargebacks(tenantID uuid.UUID, taken []TakenChargeback) erro
 	}
 	for _, c := range taken {
 		if c.Before.Transaction.ID != uuid.Nil {
-			tx.changeRest(c.Before, c.After.Collection)
+			tx.changeRest(c.Change)
 		}
 		if !c.IsNew {
-			tx.putChargeback(*c.After.Chargeback)
+			tx.putChargeback(*c.Chargeback)
 		}
 	}
 	return tx.loadEvents(tenantID, taken)
@@ -129,7 +128,7 @@ func (tx *Tx) loadChargebacks(taken []TakenChargeback) error {
 	var rows []bulkRow
 	for _, c := range taken {
 		if c.IsNew {
-			rows = append(rows, valueRow(chargebackValues(*c.After.Chargeback)))
+			rows = append(rows, valueRow(chargebackValues(*c.Chargeback)))
 		}
 	}
 	err := tx.load("chargebacks", columnNames(chargebackColumns), rows)
@@ -151,7 +150,7 @@ func (tx *Tx) moveTransactions(tenantID uuid.UUID, taken []TakenChargeback) erro
 	steps := map[step][]any{}
 	for _, c := range taken {
 		if c.Before.Transaction.ID != uuid.Nil {
-			made := step{c.Before.Transaction.Status, c.After.Transaction.Status}
+			made := step{c.Before.Transaction.Status, c.Transaction.Status}
 			steps[made] = append(steps[made], c.Before.Transaction.ID)
 		}
 	}

@@ -28,20 +28,20 @@ func TestManyChargebacks(t *testing.T) {
 const hostile = "a\tb\nc\rd\\N\\.'\"€"
 
 // chargedBack is a payment taken back, ready to be written.
-func chargedBack(t *testing.T, env *storetest.Env, paid payment.Collection) store.TakenChargeback {
+func chargedBack(t *testing.T, env *storetest.Env, paid payment.Debit) store.TakenChargeback {
 	t.Helper()
-	change, err := payment.ChargeBack(paid, payment.Chargeback{
+	change, err := paid.ChargeBack(payment.Chargeback{
 		Source: payment.ChargebackImported, ReasonCode: "AM04", ReasonMessage: hostile, ReportInfo: `\N`, BankFeeMinor: new(payment.Minor(3_50)),
-	}, false, env.Now)
+	}, payment.Policy{}, env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.TakenChargeback{Before: paid, After: change, IsNew: true, Events: []store.EventRow{{Event: change.Events[0], Payload: hostile}}}
+	return store.TakenChargeback{Change: change, IsNew: true, Events: []store.EventRow{{Event: change.Events[0], Payload: hostile}}}
 }
 
 // unlinked is a chargeback of a payment that nobody knows.
 func unlinked(env *storetest.Env, shop storetest.Shop, reference string) store.TakenChargeback {
-	return store.TakenChargeback{IsNew: true, After: payment.RecordUnlinked(payment.Chargeback{
+	return store.TakenChargeback{IsNew: true, Change: payment.RecordUnlinked(payment.Chargeback{
 		TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: reference, AmountMinor: 5_00, Currency: "EUR",
 		Source: payment.ChargebackImported,
 	}, env.Now)}
@@ -61,49 +61,38 @@ func testManyChargebacks(t *testing.T, env *storetest.Env) {
 		taken = append(taken, chargedBack(t, env, collected(t, env, shop, storetest.WithTerms(storetest.Monthly))))
 	}
 	waiting := unlinked(env, shop, "CB-1")
-	late, err := payment.LinkChargeback(collected(t, env, shop, storetest.WithTerms(storetest.Monthly)), *waiting.After.Chargeback, false, env.Now)
+	late, err := collected(t, env, shop, storetest.WithTerms(storetest.Monthly)).LinkChargeback(*waiting.Chargeback, payment.Policy{}, env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken = append(taken, waiting, store.TakenChargeback{Before: collectionOf(late), After: late})
+	taken = append(taken, waiting, store.TakenChargeback{Change: late})
 	if err := applyChargebacks(t, env, shop.ID, taken); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range slices.DeleteFunc(slices.Clone(taken), func(c store.TakenChargeback) bool { return c.Before.Transaction.ID == uuid.Nil }) {
-		stored, err := tenant.Chargeback(t.Context(), c.After.Chargeback.ID)
+		stored, err := tenant.Chargeback(t.Context(), c.Chargeback.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Equal(t, stored, *c.After.Chargeback)
-		now := readCollection(t, env, c.Before.Transaction)
-		storetest.Equal(t, now.Transaction, c.After.Transaction)
-		storetest.Equal(t, now.Subscription, c.After.Subscription)
+		storetest.Equal(t, stored, *c.Chargeback)
+		now := env.Debit(t, c.Before.Transaction)
+		storetest.Equal(t, now.Transaction, c.Transaction)
+		storetest.Equal(t, now.Subscription, c.Subscription)
 		if now.Order.Status != payment.OrderChargedBack {
 			t.Errorf("the order is %s", now.Order.Status)
 		}
-		references = append(references, c.After.Transaction.MerchantTransactionID)
+		references = append(references, c.Transaction.MerchantTransactionID)
 	}
 	if got := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM events WHERE payload = $1`, hostile); got != 140 {
 		t.Errorf("%d events are as they were given", got)
 	}
-	if found, err := tenant.CollectionsByMerchantID(t.Context(), references); err != nil || len(found) != 141 {
+	if found, err := tenant.DebitsByMerchantID(t.Context(), references); err != nil || len(found) != 141 {
 		t.Errorf("found %d payments, error %v", len(found), err)
-	} else if !slices.ContainsFunc(found, func(c payment.Collection) bool {
+	} else if !slices.ContainsFunc(found, func(c payment.Debit) bool {
 		return c.Subscription != nil && c.Subscription.Status == payment.SubscriptionCancelled
 	}) {
 		t.Error("the payments came without their subscriptions")
 	}
-}
-
-// collectionOf is what a change was made of, told from what it left alone.
-func collectionOf(change payment.Change) payment.Collection {
-	before := change.Collection
-	before.Transaction.Status = payment.TransactionApproved
-	order, sub := *before.Order, *before.Subscription
-	order.Status, sub.Status = payment.OrderCompleted, payment.SubscriptionActive
-	sub.RevenueMinor += change.Chargeback.AmountMinor
-	before.Order, before.Subscription = &order, &sub
-	return before
 }
 
 func testStaleAmongMany(t *testing.T, env *storetest.Env) {
@@ -119,10 +108,10 @@ func testStaleAmongMany(t *testing.T, env *storetest.Env) {
 		}
 		before := env.Dump(t)
 		again := elsewhere
-		again.After.Chargeback = new(*elsewhere.After.Chargeback)
-		again.After.Chargeback.ID = payment.NewID()
+		again.Chargeback = new(*elsewhere.Chargeback)
+		again.Chargeback.ID = payment.NewID()
 		if elsewhere.Before.Transaction.ID != uuid.Nil {
-			again.After.Chargeback.MerchantTransactionID = "CB-2"
+			again.Chargeback.MerchantTransactionID = "CB-2"
 		}
 		err := applyChargebacks(t, env, shop.ID, []store.TakenChargeback{second, again})
 		if !errors.Is(err, store.ErrStale) {

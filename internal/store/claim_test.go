@@ -28,7 +28,7 @@ func TestClaim(t *testing.T) {
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 			found := env.Session(t, env.Shop(t))
 			second := env.Reopen(t)
-			attempts := make([]payment.Purchase, 12)
+			attempts := make([]payment.Change, 12)
 			for i := range attempts {
 				attempts[i] = env.Begin(t, found)
 			}
@@ -59,8 +59,7 @@ func TestClaim(t *testing.T) {
 			first := env.Settle(t, env.Attempt(t, found), declined)
 			env.Now = env.Now.Add(time.Minute)
 			second := env.Attempt(t, env.Find(t, found.Session.Token))
-			stored := env.Purchase(t, second)
-			second.PreviousTransactionID = nil // what the claim rested on is not stored
+			stored := env.Debit(t, second.Transaction)
 			storetest.Equal(t, stored, second)
 			if stored.Order.ID != first.Order.ID || stored.Order.Status != payment.OrderSubmitting || stored.Transaction.Attempt.Number != 2 {
 				t.Errorf("the order is %s, the attempt's number %d", stored.Order.Status, stored.Transaction.Attempt.Number)
@@ -109,14 +108,14 @@ func testClaimRoundTrip(t *testing.T, env *storetest.Env) {
 	claimed := env.Attempt(t, found, storetest.WithReference("order 4711 / ü"), func(s *payment.Submission) {
 		s.Source = payment.SourceHostedPage
 	})
-	storetest.Equal(t, env.Purchase(t, claimed), claimed)
-	storetest.Equal(t, env.Find(t, found.Session.Token).Session, claimed.Session)
+	storetest.Equal(t, env.Debit(t, claimed.Transaction), claimed)
+	storetest.Equal(t, env.Find(t, found.Session.Token).Session, *claimed.Session)
 
 	order, err := env.Store.Tenant(found.Session.TenantID).OrderOf(t.Context(), found.Session.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Equal(t, *order, claimed.Order)
+	storetest.Equal(t, order, claimed.Order)
 
 	sealed := storetest.Scalar[string](t, env, "SELECT iban_sealed FROM transactions")
 	iban, err := env.Vault.Open(sealed, vault.Purpose(found.Session.TenantID, "iban"))
@@ -125,7 +124,7 @@ func testClaimRoundTrip(t *testing.T, env *storetest.Env) {
 	}
 }
 
-func wantRefusedClaim(t *testing.T, env *storetest.Env, p payment.Purchase, expected func(error) bool) {
+func wantRefusedClaim(t *testing.T, env *storetest.Env, p payment.Change, expected func(error) bool) {
 	t.Helper()
 	before := env.Dump(t)
 	if err := env.Claim(t, p); err == nil || !expected(err) {
@@ -155,7 +154,7 @@ func TestReferences(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 			shop := env.Shop(t)
-			attempts := make([]payment.Purchase, 8)
+			attempts := make([]payment.Change, 8)
 			for i := range attempts {
 				attempts[i] = env.Begin(t, env.Session(t, shop), storetest.WithReference("order 1"))
 			}
@@ -198,7 +197,7 @@ func TestReopen(t *testing.T) {
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 			awaiting := env.Awaiting(t, env.Shop(t))
 			env.Now = env.Now.Add(time.Minute)
-			opened, err := payment.BeginVerify(awaiting, env.Now)
+			opened, err := awaiting.BeginVerify(env.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,14 +206,14 @@ func TestReopen(t *testing.T) {
 			if wins != 1 {
 				t.Errorf("%d verifications won", wins)
 			}
-			storetest.Equal(t, env.Purchase(t, opened), opened)
+			storetest.Equal(t, env.Debit(t, opened.Transaction), opened)
 		})
 	})
 
 	t.Run("a session that does not await verification is not reopened", func(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-			settled := env.Settled(t, env.Shop(t)).Purchase
+			settled := env.Settled(t, env.Shop(t)).Debit
 			settled.Transaction.Attempt.Phase = payment.PhaseVerify
 			before := env.Dump(t)
 			if err := reopen(t, env, settled); !isConflict(err) {
@@ -230,7 +229,7 @@ func TestReopen(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 			awaiting := env.Awaiting(t, env.Shop(t))
-			opened, err := payment.BeginVerify(awaiting, env.Now)
+			opened, err := awaiting.BeginVerify(env.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +241,7 @@ func TestReopen(t *testing.T) {
 	})
 }
 
-func reopen(t *testing.T, env *storetest.Env, p payment.Purchase) error {
+func reopen(t *testing.T, env *storetest.Env, p payment.Debit) error {
 	t.Helper()
 	return env.TryWrite(t, func(tx *store.Tx) error {
 		tx.Reopen(p)

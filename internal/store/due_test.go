@@ -58,7 +58,7 @@ func TestSessionsDue(t *testing.T) {
 		query := env.Store.SessionsDue
 		wantDue(t, query, first.ExpiresAt.Add(-time.Microsecond), 10)
 		wantDue(t, query, first.ExpiresAt, 10, dueSession(first))
-		wantDue(t, query, awaiting.ExpiresAt, 10, dueSession(first), dueSession(second), dueSession(awaiting))
+		wantDue(t, query, awaiting.ExpiresAt, 10, dueSession(first), dueSession(second), dueSession(*awaiting))
 		wantDue(t, query, awaiting.ExpiresAt, 2, dueSession(first), dueSession(second))
 		wantNextDue(t, env, first.ExpiresAt)
 	})
@@ -81,14 +81,7 @@ func TestSettlementsDue(t *testing.T) {
 		wantNextDue(t, env, at)
 
 		env.Now = at
-		before := env.Purchase(t, settled.Purchase)
-		after, err := payment.SettleLate(before, approved, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := trySettleLate(t, env, before, after); err != nil {
-			t.Fatal(err)
-		}
+		env.Settle(t, env.Debit(t, settled.Transaction), approved)
 		wantDue(t, env.Store.SettlementsDue, at.Add(1000*time.Hour), 10)
 		wantNextDue(t, env, time.Time{})
 	})

@@ -24,7 +24,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	}
 	claimed := env.Attempt(t, env.Find(t, draft.Token))
 	env.Write(t, func(tx *store.Tx) error {
-		tx.RecordAcceptance(claimed, acceptanceOf(env, claimed))
+		tx.RecordAcceptance(claimed.Transaction, acceptanceOf(env, claimed.Transaction))
 		return nil
 	})
 	event := env.Settle(t, claimed, approved).Events[0]
@@ -52,7 +52,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			return found(order != nil, err)
 		},
 		"Purchase": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.Purchase(ctx, claimed.Transaction.ID)
+			_, err := scope.Debit(ctx, claimed.Transaction.ID)
 			return found(true, err)
 		},
 		"RepeatOf": func(ctx context.Context, scope store.Tenant) int {

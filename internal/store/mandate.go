@@ -11,12 +11,12 @@ import (
 
 // RecordAcceptance writes the evidence of a payer's agreement beside the
 // attempt that this unit claims.
-func (tx *Tx) RecordAcceptance(p payment.Purchase, a payment.Acceptance) {
+func (tx *Tx) RecordAcceptance(t payment.Transaction, a payment.Acceptance) {
 	tx.then(`
 		INSERT INTO mandate_acceptances (tenant_id, transaction_id, session_id, acceptance_mode, language, text_version,
 			text, text_hash, client_ip, user_agent, accepted_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		p.Session.TenantID, p.Transaction.ID, p.Session.ID, string(a.Mode), a.Language, a.TextVersion,
+		t.TenantID, t.ID, *t.SessionID, string(a.Mode), a.Language, a.TextVersion,
 		a.Text, a.TextHash, a.ClientIP, a.UserAgent, micros(tx.At))
 }
 

@@ -10,9 +10,9 @@ import (
 	"sepad/internal/store/storetest"
 )
 
-func acceptanceOf(env *storetest.Env, p payment.Purchase) payment.Acceptance {
+func acceptanceOf(env *storetest.Env, t payment.Transaction) payment.Acceptance {
 	return payment.Acceptance{
-		TransactionID: p.Transaction.ID, SessionID: p.Session.ID, Mode: payment.AcceptCheckbox, Language: "de",
+		TransactionID: t.ID, SessionID: *t.SessionID, Mode: payment.AcceptCheckbox, Language: "de",
 		TextVersion: "2026-01", Text: "Ich ermächtige …\n\u2028 & <b>", TextHash: "0123abcd", ClientIP: "2001:db8::1",
 		UserAgent: "Browser/1.0 (ü)", AcceptedAt: env.Now,
 	}
@@ -25,10 +25,10 @@ func TestAcceptance(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 			attempt := env.Begin(t, env.Session(t, env.Shop(t)))
-			want := acceptanceOf(env, attempt)
+			want := acceptanceOf(env, attempt.Transaction)
 			env.Write(t, func(tx *store.Tx) error {
 				tx.ClaimAttempt(attempt, "sealed")
-				tx.RecordAcceptance(attempt, want)
+				tx.RecordAcceptance(attempt.Transaction, want)
 				return nil
 			})
 			got, err := env.Store.Tenant(attempt.Session.TenantID).Acceptance(t.Context(), attempt.Transaction.ID)
@@ -48,7 +48,7 @@ func TestAcceptance(t *testing.T) {
 			before := env.Dump(t)
 			if err := env.TryWrite(t, func(tx *store.Tx) error {
 				tx.ClaimAttempt(late, "sealed")
-				tx.RecordAcceptance(late, acceptanceOf(env, late))
+				tx.RecordAcceptance(late.Transaction, acceptanceOf(env, late.Transaction))
 				return nil
 			}); !isConflict(err) || env.Dump(t) != before {
 				t.Errorf("got %v", err)

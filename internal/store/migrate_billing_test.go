@@ -44,12 +44,12 @@ func TestBillingMigration(t *testing.T) {
 		},
 		"one of which money is being given back": func(t *testing.T, env *storetest.Env, shop storetest.Shop) {
 			paid := collected(t, env, shop, storetest.WithTerms(storetest.Monthly))
-			begun, err := payment.BeginRefund(paid, nil, env.Now)
+			begun, err := paid.BeginRefund(nil, env.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			env.Write(t, func(tx *store.Tx) error {
-				tx.ClaimRefund(paid, begun)
+				tx.ClaimRefund(begun)
 				return nil
 			})
 		},

@@ -11,29 +11,11 @@ import (
 )
 
 // collected is a payment that was taken, as its transaction is read.
-func collected(t *testing.T, env *storetest.Env, shop storetest.Shop, change ...func(*storetest.Draft)) payment.Collection {
+func collected(t *testing.T, env *storetest.Env, shop storetest.Shop, change ...func(*storetest.Draft)) payment.Debit {
 	t.Helper()
 	outcome := payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "GW-" + payment.NewID().String()}
 	paid := env.Settle(t, env.Attempt(t, env.Session(t, shop, change...)), outcome)
-	return readCollection(t, env, paid.Transaction)
-}
-
-func readCollection(t *testing.T, env *storetest.Env, of payment.Transaction) payment.Collection {
-	t.Helper()
-	c, err := env.Store.Tenant(of.TenantID).Collection(t.Context(), of.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// applyChange writes a change and gives the error of that.
-func applyChange(t *testing.T, env *storetest.Env, before payment.Collection, refund *payment.Transaction, after payment.Change) error {
-	t.Helper()
-	return env.TryWrite(t, func(tx *store.Tx) error {
-		tx.ApplyChange(before, refund, after, nil)
-		return nil
-	})
+	return env.Debit(t, paid.Transaction)
 }
 
 // moneyReads are those about what happens after a payment.
@@ -44,7 +26,7 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 		TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: "CB-1", GatewayReference: paid.Transaction.GatewayReference,
 		AmountMinor: 29_99, Currency: "EUR", Source: payment.ChargebackNotified,
 	}, env.Now)
-	if err := applyChange(t, env, payment.Collection{}, nil, waiting); err != nil {
+	if err := env.Apply(t, waiting); err != nil {
 		t.Fatal(err)
 	}
 	imported := store.Import{ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Kind: "transactions", Status: store.ImportRunning, CreatedAt: env.Now}
@@ -62,16 +44,20 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 			rejected, err := scope.Rejections(ctx, imported.ID, 0, 10)
 			return found(len(rejected) > 0, err)
 		},
-		"Collection": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.Collection(ctx, paid.Transaction.ID)
+		"DebitOf": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.DebitOf(ctx, *paid.Session, paid.Transaction.ID)
 			return found(true, err)
 		},
-		"CollectionByMerchantID": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.CollectionByMerchantID(ctx, paid.Transaction.MerchantTransactionID)
+		"Debit": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Debit(ctx, paid.Transaction.ID)
 			return found(true, err)
 		},
-		"CollectionByGatewayReference": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.CollectionByGatewayReference(ctx, shop.Gateway.ID, paid.Transaction.GatewayReference)
+		"DebitByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.DebitByMerchantID(ctx, paid.Transaction.MerchantTransactionID)
+			return found(true, err)
+		},
+		"DebitByGatewayReference": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.DebitByGatewayReference(ctx, shop.Gateway.ID, paid.Transaction.GatewayReference)
 			return found(true, err)
 		},
 		"Transaction": func(ctx context.Context, scope store.Tenant) int {
@@ -86,12 +72,12 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 			known, err := scope.ChargebackByMerchantID(ctx, "CB-1")
 			return found(known != nil, err)
 		},
-		"CollectionsByMerchantID": func(ctx context.Context, scope store.Tenant) int {
-			all, err := scope.CollectionsByMerchantID(ctx, []string{paid.Transaction.MerchantTransactionID})
+		"DebitsByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.DebitsByMerchantID(ctx, []string{paid.Transaction.MerchantTransactionID})
 			return found(len(all) > 0, err)
 		},
-		"CollectionsByGatewayReference": func(ctx context.Context, scope store.Tenant) int {
-			all, err := scope.CollectionsByGatewayReference(ctx, shop.Gateway.ID, []string{paid.Transaction.GatewayReference})
+		"DebitsByGatewayReference": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.DebitsByGatewayReference(ctx, shop.Gateway.ID, []string{paid.Transaction.GatewayReference})
 			return found(len(all) > 0, err)
 		},
 		"ChargebacksByMerchantID": func(ctx context.Context, scope store.Tenant) int {
@@ -127,32 +113,27 @@ func TestMoneyBack(t *testing.T) {
 
 func testRefundRoundTrip(t *testing.T, env *storetest.Env) {
 	paid := collected(t, env, env.Shop(t), storetest.WithTerms(storetest.Monthly))
-	claimed, err := payment.BeginRefund(paid, new(payment.Minor(10_00)), env.Now)
+	claimed, err := paid.BeginRefund(new(payment.Minor(10_00)), env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	claimed.Refund.Attempt.NextLookupAt = env.Now
 	env.Write(t, func(tx *store.Tx) error {
-		tx.ClaimRefund(paid, claimed)
+		tx.ClaimRefund(claimed)
 		return nil
 	})
-	stored := readCollection(t, env, paid.Transaction)
+	stored := env.Debit(t, paid.Transaction)
 	storetest.Equal(t, stored.Transaction, claimed.Transaction)
-	refund := readCollection(t, env, *claimed.Refund).Transaction
+	refund := env.Debit(t, *claimed.Refund).Transaction
 	storetest.Equal(t, refund, *claimed.Refund)
 	due, err := env.Store.LookupsDue(t.Context(), env.Now, 10)
 	if err != nil || len(due) != 1 || due[0].ID != refund.ID || due[0].Type != payment.Refund {
 		t.Fatalf("due are %v, error %v", due, err)
 	}
-	settled, err := payment.SettleRefund(stored, refund, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "R-1"}, env.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := applyChange(t, env, stored, &refund, settled); err != nil {
-		t.Fatal(err)
-	}
-	storetest.Equal(t, readCollection(t, env, refund).Transaction, *settled.Refund)
-	after := readCollection(t, env, paid.Transaction)
+	stored.Refund = &refund
+	settled := env.Settle(t, stored, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "R-1"})
+	storetest.Equal(t, env.Debit(t, refund).Transaction, *settled.Refund)
+	after := env.Debit(t, paid.Transaction)
 	storetest.Equal(t, after.Transaction, settled.Transaction)
 	if after.Subscription.RevenueMinor != 19_99 {
 		t.Errorf("the revenue is %s", after.Subscription.RevenueMinor)
@@ -161,26 +142,26 @@ func testRefundRoundTrip(t *testing.T, env *storetest.Env) {
 
 func testStaleChange(t *testing.T, env *storetest.Env) {
 	paid := collected(t, env, env.Shop(t))
-	refund, err := payment.BeginRefund(paid, nil, env.Now)
+	refund, err := paid.BeginRefund(nil, env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	chargeback, err := payment.ChargeBack(paid, payment.Chargeback{Source: payment.ChargebackManual}, false, env.Now)
+	chargeback, err := paid.ChargeBack(payment.Chargeback{Source: payment.ChargebackManual}, payment.Policy{}, env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := applyChange(t, env, paid, nil, chargeback); err != nil {
+	if err := env.Apply(t, chargeback); err != nil {
 		t.Fatal(err)
 	}
 	before := env.Dump(t)
 	err = env.TryWrite(t, func(tx *store.Tx) error {
-		tx.ClaimRefund(paid, refund)
+		tx.ClaimRefund(refund)
 		return nil
 	})
 	if !errors.Is(err, store.ErrStale) {
 		t.Errorf("claiming gave %v", err)
 	}
-	if err := applyChange(t, env, paid, nil, chargeback); !errors.Is(err, store.ErrStale) {
+	if err := env.Apply(t, chargeback); !errors.Is(err, store.ErrStale) {
 		t.Errorf("charging back again gave %v", err)
 	}
 	if env.Dump(t) != before {
@@ -194,11 +175,11 @@ func testChargebackRoundTrip(t *testing.T, env *storetest.Env) {
 		Source: payment.ChargebackImported, ReasonCode: "AM04", ReasonMessage: "no money", ReportType: "return",
 		ReportMessage: "m", ReportInfo: "i", ARN: "a", BankFeeMinor: new(payment.Minor(3_50)),
 	}
-	change, err := payment.ChargeBack(paid, report, false, env.Now)
+	change, err := paid.ChargeBack(report, payment.Policy{}, env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := applyChange(t, env, paid, nil, change); err != nil {
+	if err := env.Apply(t, change); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := env.Store.Tenant(paid.Transaction.TenantID).Chargeback(t.Context(), change.Chargeback.ID)
@@ -207,7 +188,7 @@ func testChargebackRoundTrip(t *testing.T, env *storetest.Env) {
 	}
 	storetest.Equal(t, stored, *change.Chargeback)
 	again := payment.RecordUnlinked(*change.Chargeback, env.Now)
-	if err := applyChange(t, env, payment.Collection{}, nil, again); !errors.Is(err, store.ErrStale) {
+	if err := env.Apply(t, again); !errors.Is(err, store.ErrStale) {
 		t.Errorf("the same from another source gave %v", err)
 	}
 }
@@ -216,14 +197,14 @@ func testAmbiguousReference(t *testing.T, env *storetest.Env) {
 	shop := env.Shop(t)
 	first, second := collected(t, env, shop), collected(t, env, shop)
 	tenant, reference := env.Store.Tenant(shop.ID), first.Transaction.GatewayReference
-	if found, err := tenant.CollectionByGatewayReference(t.Context(), shop.Gateway.ID, reference); err != nil || found.Transaction.ID != first.Transaction.ID {
+	if found, err := tenant.DebitByGatewayReference(t.Context(), shop.Gateway.ID, reference); err != nil || found.Transaction.ID != first.Transaction.ID {
 		t.Errorf("found %v, error %v", found.Transaction, err)
 	}
 	env.Exec(t, "UPDATE transactions SET gateway_reference = $1 WHERE id = $2", reference, second.Transaction.ID.String())
-	if _, err := tenant.CollectionByGatewayReference(t.Context(), shop.Gateway.ID, reference); !errors.Is(err, store.ErrNoTransaction) {
+	if _, err := tenant.DebitByGatewayReference(t.Context(), shop.Gateway.ID, reference); !errors.Is(err, store.ErrNoTransaction) {
 		t.Errorf("two payments gave %v", err)
 	}
-	if found, err := tenant.CollectionsByGatewayReference(t.Context(), shop.Gateway.ID, []string{reference}); err != nil || len(found) != 0 {
+	if found, err := tenant.DebitsByGatewayReference(t.Context(), shop.Gateway.ID, []string{reference}); err != nil || len(found) != 0 {
 		t.Errorf("two payments gave %d among many, error %v", len(found), err)
 	}
 }

@@ -50,7 +50,7 @@ func (tx *Tx) SubscriptionsDue(now time.Time, limit, skip int) ([]DueSubscriptio
 
 // ClaimRebill records a rebill before the gateway is called. The subscription
 // must still be as it was read, and no other rebill of the period may stand.
-func (tx *Tx) ClaimRebill(before payment.Subscription, claimed payment.Collection, sealedIBAN string) {
-	tx.ChangeSubscription(before, *claimed.Subscription)
-	tx.insertTransaction(claimed.Transaction, sealedIBAN)
+func (tx *Tx) ClaimRebill(c payment.Change, sealedIBAN string) {
+	tx.ChangeSubscription(*c.Before.Subscription, *c.Subscription)
+	tx.insertTransaction(c.Transaction, sealedIBAN)
 }

@@ -52,7 +52,7 @@ func idsOf(due []store.DueSubscription) []uuid.UUID {
 }
 
 // rebillOf begins a rebill that is not written yet.
-func rebillOf(t *testing.T, env *storetest.Env, due store.DueSubscription) payment.Collection {
+func rebillOf(t *testing.T, env *storetest.Env, due store.DueSubscription) payment.Change {
 	t.Helper()
 	begun, err := payment.BeginRebill(due.Subscription, due.First, env.Now)
 	if err != nil {
@@ -63,10 +63,10 @@ func rebillOf(t *testing.T, env *storetest.Env, due store.DueSubscription) payme
 }
 
 // claimRebill writes a rebill and gives the error of that.
-func claimRebill(t *testing.T, env *storetest.Env, due store.DueSubscription, begun payment.Collection) error {
+func claimRebill(t *testing.T, env *storetest.Env, due store.DueSubscription, begun payment.Change) error {
 	t.Helper()
 	return env.TryWrite(t, func(tx *store.Tx) error {
-		tx.ClaimRebill(due.Subscription, begun, due.SealedIBAN)
+		tx.ClaimRebill(begun, due.SealedIBAN)
 		return nil
 	})
 }
@@ -198,7 +198,7 @@ func TestClaimRebill(t *testing.T) {
 			if err := claimRebill(t, env, due, begun); err != nil {
 				t.Fatal(err)
 			}
-			read := readCollection(t, env, begun.Transaction)
+			read := env.Debit(t, begun.Transaction)
 			storetest.Equal(t, read.Transaction, begun.Transaction)
 			storetest.Equal(t, *read.Subscription, *begun.Subscription)
 			if left := dueNow(t, env, 10, 0); len(left) != 0 {
@@ -308,7 +308,7 @@ func testManyClaimers(t *testing.T, env *storetest.Env) {
 					if err != nil {
 						return err
 					}
-					tx.ClaimRebill(one.Subscription, begun, one.SealedIBAN)
+					tx.ClaimRebill(begun, one.SealedIBAN)
 				}
 				taken = idsOf(due)
 				return err

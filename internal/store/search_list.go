@@ -111,9 +111,9 @@ type TransactionSearch struct {
 	EmailKey string
 }
 
-var transactionSearch = searched[payment.Collection]{
-	table: "transactions", name: "t", query: collectionQuery, scan: scanCollection,
-	id: func(c *payment.Collection) uuid.UUID { return c.Transaction.ID },
+var transactionSearch = searched[payment.Debit]{
+	table: "transactions", name: "t", query: debitQuery, scan: scanDebit,
+	id: func(c *payment.Debit) uuid.UUID { return c.Transaction.ID },
 }
 
 func (f TransactionSearch) conditions() conditions {
@@ -131,7 +131,7 @@ func (f TransactionSearch) conditions() conditions {
 
 // SearchTransactions lists transactions, also those that no gateway has answered
 // yet, each with its order.
-func (s *Store) SearchTransactions(ctx context.Context, f TransactionSearch, at Stretch) (Part[payment.Collection], error) {
+func (s *Store) SearchTransactions(ctx context.Context, f TransactionSearch, at Stretch) (Part[payment.Debit], error) {
 	return transactionSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 

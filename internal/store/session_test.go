@@ -172,9 +172,9 @@ func TestActiveSessionUnderPayment(t *testing.T) {
 
 // testRejectedAfterMakingWay settles a session that let go of its lead: it must
 // not take the lead back from the session that came after it.
-func testRejectedAfterMakingWay(t *testing.T, env *storetest.Env, awaiting payment.Purchase) {
+func testRejectedAfterMakingWay(t *testing.T, env *storetest.Env, awaiting payment.Debit) {
 	t.Helper()
-	opened, err := payment.BeginExpire(env.Purchase(t, awaiting), env.Now)
+	opened, err := env.Debit(t, awaiting.Transaction).BeginExpire(env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

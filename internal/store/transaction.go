@@ -68,23 +68,25 @@ func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
 		t.SubscriptionID, t.Period)
 }
 
-// updateTransaction writes what an answer changed, if the row is still in the
-// state in which it was read; otherwise the unit ends with none.
-func (tx *Tx) updateTransaction(none error, t payment.Transaction, from payment.Phase, fromStatus payment.TransactionStatus) {
+// updateTransaction writes what has become of a transaction, if the row is still
+// in the state in which it was read; otherwise Write gives ErrStale.
+func (tx *Tx) updateTransaction(before, t payment.Transaction) {
 	decline := payment.Decline{}
 	if t.Decline != nil {
 		decline = *t.Decline
 	}
-	tx.require(none, `
-		UPDATE transactions SET status = $5, gateway_reference = $6, subscription_id = $7, in_flight = $8,
-			lookup_count = $9, next_lookup_at = $10, settle_due_at = $11, verification_url = $12,
-			verification_reference = $13, decline_code = $14, decline_message = $15, gateway_code = $16,
-			gateway_message = $17, processed_at = $18, updated_at = $19
-		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4`,
-		t.TenantID, t.ID, fromStatus, from, t.Status, t.GatewayReference, t.SubscriptionID, phase(t.Attempt.Phase),
-		t.Attempt.LookupCount, micros(t.Attempt.NextLookupAt), micros(t.SettleDueAt), t.VerificationURL,
-		t.VerificationReference, decline.Code, decline.Message, decline.GatewayCode, decline.GatewayMessage,
-		micros(t.ProcessedAt), micros(tx.At))
+	tx.require(ErrStale, `
+		UPDATE transactions SET status = $7, gateway_reference = $8, subscription_id = $9, in_flight = $10,
+			lookup_count = $11, next_lookup_at = $12, settle_due_at = $13, verification_url = $14,
+			verification_reference = $15, decline_code = $16, decline_message = $17, gateway_code = $18,
+			gateway_message = $19, processed_at = $20, refunded_minor = $21, refunding_minor = $22, updated_at = $23
+		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4 AND refunded_minor = $5
+			AND refunding_minor = $6`,
+		before.TenantID, before.ID, before.Status, before.Attempt.Phase, before.RefundedMinor, before.RefundingMinor,
+		t.Status, t.GatewayReference, t.SubscriptionID, phase(t.Attempt.Phase), t.Attempt.LookupCount,
+		micros(t.Attempt.NextLookupAt), micros(t.SettleDueAt), t.VerificationURL, t.VerificationReference, decline.Code,
+		decline.Message, decline.GatewayCode, decline.GatewayMessage, micros(t.ProcessedAt), t.RefundedMinor,
+		t.RefundingMinor, micros(tx.At))
 }
 
 // phase is NULL when no answer is outstanding, which keeps the row out of the

@@ -93,8 +93,8 @@ func vectors(t *testing.T) (all []vector) {
 	for _, text := range []string{
 		"plain", "R&D", "<b>GmbH</b>", "a\u2028b\u2029c", "😀🏦", "Äöü ß é", "tab\tquote\"back\\slash/", "\x01\x1f\x7f", "𝔘nicode", "e\u0301",
 	} {
-		s := aSettlement(func(s *payment.Settlement) {
-			s.Transaction.HolderName, s.Lead.Email, s.Transaction.TenantReferenceID = text, text, &text
+		s := aSettlement(func(s *payment.Change) {
+			s.Transaction.HolderName, s.Transaction.Email, s.Transaction.TenantReferenceID = text, text, &text
 		})
 		for _, kind := range []payment.EventKind{payment.EventSessionCompleted, payment.EventTransactionCreated} {
 			body := payload(t, s, payment.Event{Kind: kind})
@@ -205,7 +205,7 @@ func TestTheGuidesExamples(t *testing.T) {
 func TestPayloadsFitTheDocument(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []payment.EventKind{payment.EventSessionCompleted, payment.EventTransactionCreated, payment.EventTransactionStatusChanged} {
-		s := aSettlement(func(s *payment.Settlement) { s.Session.Token = payment.NewToken(1) })
+		s := aSettlement(func(s *payment.Change) { s.Session.Token = payment.NewToken(1) })
 		fitsDocument(t, kind, payload(t, s, payment.Event{Kind: kind, PreviousStatus: payment.TransactionPending}))
 	}
 	chargeback := payment.Chargeback{
@@ -213,7 +213,7 @@ func TestPayloadsFitTheDocument(t *testing.T) {
 		Currency: "EUR", ReportedAt: storetest.Start, TransactionAt: storetest.Start, Source: payment.ChargebackManual,
 		CreatedAt: storetest.Start, UpdatedAt: storetest.Start,
 	}
-	body, err := ChangePayload(payment.Change{Chargeback: &chargeback}, payment.Event{Kind: payment.EventChargebackCreated})
+	body, err := Payload(payment.Change{Chargeback: &chargeback}, payment.Event{Kind: payment.EventChargebackCreated})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,19 +9,12 @@ import (
 	"sepad/internal/record"
 )
 
-// Payload is the body of an event that a settlement reports: canonical JSON
-// (RFC 8785), so that a receiver may check the bytes it got or write them anew.
-func Payload(s payment.Settlement, e payment.Event) (string, error) {
-	var body []byte
-	switch e.Kind {
-	case payment.EventSessionCompleted:
-		body = appendCompleted(nil, s)
-	case payment.EventTransactionCreated:
-		body = record.Transactions.AppendJSON(nil, &s.Transaction)
-	case payment.EventTransactionStatusChanged:
-		body = appendChanged(nil, &s.Transaction, e)
-	default:
-		return "", fmt.Errorf("webhook: a settlement does not report %s", e.Kind)
+// Payload is the body of an event that a change reports: canonical JSON (RFC
+// 8785), so that a receiver may check the bytes it got or write them anew.
+func Payload(c payment.Change, e payment.Event) (string, error) {
+	body, err := payloadBody(c, e)
+	if err != nil {
+		return "", err
 	}
 	canonical, err := jcs.Transform(body)
 	if err != nil {
@@ -30,15 +23,35 @@ func Payload(s payment.Settlement, e payment.Event) (string, error) {
 	return string(canonical), nil
 }
 
+// payloadBody is the record of what the event is about.
+func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
+	t := &c.Transaction
+	if c.Refund != nil && c.Refund.ID == e.TransactionID {
+		t = c.Refund
+	}
+	switch {
+	case e.Kind == payment.EventSessionCompleted && c.Session != nil:
+		return appendCompleted(nil, c), nil
+	case e.Kind == payment.EventChargebackCreated && c.Chargeback != nil:
+		return record.Chargebacks.AppendJSON(nil, c.Chargeback), nil
+	case e.Kind == payment.EventTransactionCreated:
+		return record.Transactions.AppendJSON(nil, t), nil
+	case e.Kind == payment.EventTransactionStatusChanged:
+		return appendChanged(nil, t, e), nil
+	default:
+		return nil, fmt.Errorf("webhook: the change does not report %s", e.Kind)
+	}
+}
+
 // appendCompleted writes what a merchant needs to fulfil an order (contract 6.2).
-func appendCompleted(dst []byte, s payment.Settlement) []byte {
+func appendCompleted(dst []byte, c payment.Change) []byte {
 	fields := [...]struct{ name, text string }{
-		{"session_token", s.Session.Token},
-		{"status", string(s.Session.Status)},
-		{"order_number", s.Order.Number},
-		{"amount", s.Transaction.AmountMinor.String()},
-		{"currency", s.Transaction.Currency},
-		{"email", s.Lead.Email},
+		{"session_token", c.Session.Token},
+		{"status", string(c.Session.Status)},
+		{"order_number", c.Order.Number},
+		{"amount", c.Transaction.AmountMinor.String()},
+		{"currency", c.Transaction.Currency},
+		{"email", c.Transaction.Email},
 	}
 	dst = append(dst, '{')
 	for _, f := range fields {
@@ -46,8 +59,15 @@ func appendCompleted(dst []byte, s payment.Settlement) []byte {
 		dst = append(record.AppendJSONText(dst, f.text), ',')
 	}
 	dst = append(dst, `"tenant_reference_id":`...)
-	if s.Transaction.TenantReferenceID == nil {
+	if c.Transaction.TenantReferenceID == nil {
 		return append(dst, "null}"...)
 	}
-	return append(record.AppendJSONText(dst, *s.Transaction.TenantReferenceID), '}')
+	return append(record.AppendJSONText(dst, *c.Transaction.TenantReferenceID), '}')
+}
+
+// appendChanged writes a transaction with the status that it had before.
+func appendChanged(dst []byte, t *payment.Transaction, e payment.Event) []byte {
+	dst = record.Transactions.AppendJSON(dst, t)
+	dst = append(dst[:len(dst)-1], `,"previous_status":`...)
+	return append(record.AppendJSONText(dst, string(e.PreviousStatus)), '}')
 }

@@ -16,14 +16,13 @@ import (
 )
 
 // aSettlement is an approved payment with fixed facts.
-func aSettlement(change ...func(*payment.Settlement)) payment.Settlement {
+func aSettlement(change ...func(*payment.Change)) payment.Change {
 	at := time.Date(2026, 3, 31, 12, 0, 0, 1_000, time.UTC)
 	reference := "order-17"
 	order := uuid.MustParse("018f0000-0000-7000-8000-000000000002")
-	s := payment.Settlement{Purchase: payment.Purchase{
-		Session: payment.Session{Token: "ps_token", Status: payment.SessionCompleted},
-		Lead:    payment.Lead{Email: "lead@example.org"},
-		Order:   payment.Order{ID: order, Number: "ORD-ABCDEFGH", Status: payment.OrderCompleted},
+	s := payment.Change{Debit: payment.Debit{
+		Session: &payment.Session{Token: "ps_token", Status: payment.SessionCompleted},
+		Order:   &payment.Order{ID: order, Number: "ORD-ABCDEFGH", Status: payment.OrderCompleted},
 		Transaction: payment.Transaction{
 			ID: uuid.MustParse("018f0000-0000-7000-8000-000000000001"), OrderID: &order, TenantReferenceID: &reference,
 			MerchantTransactionID: "TXN-20260331-ABCDEFGH", Status: payment.TransactionApproved, Type: payment.Sale,
@@ -38,7 +37,7 @@ func aSettlement(change ...func(*payment.Settlement)) payment.Settlement {
 	return s
 }
 
-func payload(t *testing.T, s payment.Settlement, e payment.Event) string {
+func payload(t *testing.T, s payment.Change, e payment.Event) string {
 	t.Helper()
 	text, err := Payload(s, e)
 	if err != nil {
@@ -52,25 +51,25 @@ func TestCompletedPayload(t *testing.T) {
 	completed := payment.Event{Kind: payment.EventSessionCompleted}
 	cases := []struct {
 		name   string
-		change func(*payment.Settlement)
+		change func(*payment.Change)
 		want   string
 	}{
 		{
-			"carries six fields and the reference, sorted and compact", func(*payment.Settlement) {},
-			`{"amount":"29.99","currency":"EUR","email":"lead@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":"order-17"}`,
+			"carries six fields and the reference, sorted and compact", func(*payment.Change) {},
+			`{"amount":"29.99","currency":"EUR","email":"ana@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":"order-17"}`,
 		},
 		{
-			"has a null where no reference was given", func(s *payment.Settlement) { s.Transaction.TenantReferenceID = nil },
-			`{"amount":"29.99","currency":"EUR","email":"lead@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":null}`,
+			"has a null where no reference was given", func(s *payment.Change) { s.Transaction.TenantReferenceID = nil },
+			`{"amount":"29.99","currency":"EUR","email":"ana@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":null}`,
 		},
 		{
-			"tells a free trial by its amount", func(s *payment.Settlement) { s.Transaction.AmountMinor = 0 },
-			`{"amount":"0.00","currency":"EUR","email":"lead@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":"order-17"}`,
+			"tells a free trial by its amount", func(s *payment.Change) { s.Transaction.AmountMinor = 0 },
+			`{"amount":"0.00","currency":"EUR","email":"ana@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":"order-17"}`,
 		},
-		{"escapes nothing that JSON does not demand", func(s *payment.Settlement) {
+		{"escapes nothing that JSON does not demand", func(s *payment.Change) {
 			odd := "<b>R&D</b>\u2028\u2029 Größe 😀 \"q\" \\ \t\x01/"
 			s.Transaction.TenantReferenceID = &odd
-		}, `{"amount":"29.99","currency":"EUR","email":"lead@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":"<b>R&D</b>` +
+		}, `{"amount":"29.99","currency":"EUR","email":"ana@example.org","order_number":"ORD-ABCDEFGH","session_token":"ps_token","status":"COMPLETED","tenant_reference_id":"<b>R&D</b>` +
 			"\u2028\u2029" + ` Größe 😀 \"q\" \\ \t\u0001/"}`},
 	}
 	for _, c := range cases {
@@ -128,8 +127,8 @@ func TestPayloadsAreCanonical(t *testing.T) {
 	for _, name := range []string{"R&D <GmbH>", "a\u2028b", "😀 Äöü ß", "tab\tquote\"back\\slash", "\x00\x1f", "cut\xff", "𝔘nicode", "é composed e\u0301"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := aSettlement(func(s *payment.Settlement) {
-				s.Transaction.HolderName, s.Lead.Email, s.Transaction.TenantReferenceID = name, name, &name
+			s := aSettlement(func(s *payment.Change) {
+				s.Transaction.HolderName, s.Transaction.Email, s.Transaction.TenantReferenceID = name, name, &name
 			})
 			for _, kind := range []payment.EventKind{payment.EventSessionCompleted, payment.EventTransactionCreated, payment.EventTransactionStatusChanged} {
 				body := payload(t, s, payment.Event{Kind: kind, PreviousStatus: payment.TransactionPending})

@@ -92,7 +92,7 @@ func (e *Env) Find(t testing.TB, token string) store.Found {
 }
 
 // Begin is an attempt that is not written yet.
-func (e *Env) Begin(t testing.TB, found store.Found, change ...func(*payment.Submission)) payment.Purchase {
+func (e *Env) Begin(t testing.TB, found store.Found, change ...func(*payment.Submission)) payment.Change {
 	t.Helper()
 	iban, err := sepa.ParseIBAN(IBAN)
 	if err != nil {
@@ -121,7 +121,7 @@ func WithReference(reference string) func(*payment.Submission) {
 }
 
 // Claim writes an attempt and gives the error of that.
-func (e *Env) Claim(t testing.TB, p payment.Purchase) error {
+func (e *Env) Claim(t testing.TB, p payment.Change) error {
 	t.Helper()
 	sealed, err := e.Vault.Seal([]byte(IBAN), vault.Purpose(p.Session.TenantID, "iban"))
 	if err != nil {
@@ -134,48 +134,56 @@ func (e *Env) Claim(t testing.TB, p payment.Purchase) error {
 }
 
 // Attempt claims an attempt on a session, which is open then.
-func (e *Env) Attempt(t testing.TB, found store.Found, change ...func(*payment.Submission)) payment.Purchase {
+func (e *Env) Attempt(t testing.TB, found store.Found, change ...func(*payment.Submission)) payment.Debit {
 	t.Helper()
 	p := e.Begin(t, found, change...)
 	if err := e.Claim(t, p); err != nil {
 		t.Fatalf("claim an attempt: %v", err)
 	}
-	return p
+	return p.Debit
 }
 
-// Purchase reads an attempt with all that hangs on it.
-func (e *Env) Purchase(t testing.TB, of payment.Purchase) payment.Purchase {
+// Debit reads a transaction with all that hangs on it.
+func (e *Env) Debit(t testing.TB, of payment.Transaction) payment.Debit {
 	t.Helper()
-	p, err := e.Store.Tenant(of.Session.TenantID).Purchase(t.Context(), of.Transaction.ID)
+	d, err := e.Store.Tenant(of.TenantID).Debit(t.Context(), of.ID)
 	if err != nil {
-		t.Fatalf("read a purchase: %v", err)
+		t.Fatalf("read a debit: %v", err)
 	}
-	return p
+	return d
 }
 
-// Decide is what an outcome makes of an open attempt, not written yet.
-func (e *Env) Decide(t testing.TB, p payment.Purchase, outcome payment.Outcome) payment.Settlement {
+// Decide is what an outcome makes of a debit, not written yet.
+func (e *Env) Decide(t testing.TB, d payment.Debit, outcome payment.Outcome) payment.Change {
 	t.Helper()
-	settled, err := payment.Settle(p, outcome, e.Now)
+	settled, err := d.Settle(outcome, payment.Policy{Dunning: payment.DefaultDunning()}, e.Now)
 	if err != nil {
 		t.Fatalf("settle: %v", err)
 	}
 	return settled
 }
 
-// Settle settles an open attempt.
-func (e *Env) Settle(t testing.TB, p payment.Purchase, outcome payment.Outcome) payment.Settlement {
+// Apply writes a change and gives the error of that.
+func (e *Env) Apply(t testing.TB, c payment.Change) error {
 	t.Helper()
-	settled := e.Decide(t, p, outcome)
-	e.Write(t, func(tx *store.Tx) error {
-		tx.Settle(p, settled, Events(settled))
+	return e.TryWrite(t, func(tx *store.Tx) error {
+		tx.Apply(c, Events(c))
 		return nil
 	})
+}
+
+// Settle settles a debit.
+func (e *Env) Settle(t testing.TB, d payment.Debit, outcome payment.Outcome) payment.Change {
+	t.Helper()
+	settled := e.Decide(t, d, outcome)
+	if err := e.Apply(t, settled); err != nil {
+		t.Fatalf("settle: %v", err)
+	}
 	return settled
 }
 
 // Settled is a purchase that was paid at once.
-func (e *Env) Settled(t testing.TB, shop Shop, change ...func(*Draft)) payment.Settlement {
+func (e *Env) Settled(t testing.TB, shop Shop, change ...func(*Draft)) payment.Change {
 	t.Helper()
 	return e.Settle(t, e.Attempt(t, e.Session(t, shop, change...)), payment.Outcome{Verdict: payment.VerdictApproved})
 }
@@ -187,18 +195,18 @@ var Verification = payment.Outcome{
 }
 
 // Awaiting is a purchase whose payer must verify the mandate.
-func (e *Env) Awaiting(t testing.TB, shop Shop, change ...func(*Draft)) payment.Purchase {
+func (e *Env) Awaiting(t testing.TB, shop Shop, change ...func(*Draft)) payment.Debit {
 	t.Helper()
-	return e.Purchase(t, e.Settle(t, e.Attempt(t, e.Session(t, shop, change...)), Verification).Purchase)
+	return e.Debit(t, e.Settle(t, e.Attempt(t, e.Session(t, shop, change...)), Verification).Transaction)
 }
 
-// Events dresses a settlement's events with a payload that needs care: texts
+// Events dresses a change's events with a payload that needs care: texts
 // that some encodings change.
-func Events(s payment.Settlement) []store.EventRow {
+func Events(s payment.Change) []store.EventRow {
 	rows := make([]store.EventRow, len(s.Events))
 	for i, event := range s.Events {
 		rows[i] = store.EventRow{
-			Event: event, WebhookProfileID: s.Session.WebhookProfileID,
+			Event: event, WebhookProfileID: s.WebhookProfileID,
 			Payload: strings.Join([]string{`{"a":  "ü & <b>`, "\u2028", `", "id":"`, event.ID.String(), `"}`}, ""),
 		}
 	}

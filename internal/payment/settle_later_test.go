@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestSettleLate(t *testing.T) {
+func TestSettleLater(t *testing.T) {
 	t.Parallel()
 	later := noon.Add(24 * time.Hour)
 	cases := []struct {
@@ -28,7 +28,7 @@ func TestSettleLate(t *testing.T) {
 			t.Run(kind+" "+string(c.verdict), func(t *testing.T) {
 				t.Parallel()
 				before := accepted(t, withTerms(terms))
-				s, err := SettleLate(before.Purchase, Outcome{Verdict: c.verdict}, later)
+				s, err := before.Debit.Settle(Outcome{Verdict: c.verdict}, usual, later)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -48,7 +48,7 @@ func TestSettleLate(t *testing.T) {
 	}
 }
 
-func checkStatusEvent(t *testing.T, s Settlement, changes bool) {
+func checkStatusEvent(t *testing.T, s Change, changes bool) {
 	t.Helper()
 	var want []EventKind
 	if changes {
@@ -66,7 +66,7 @@ func checkStatusEvent(t *testing.T, s Settlement, changes bool) {
 	}
 }
 
-func checkLateSubscription(t *testing.T, before, s Settlement, want SubscriptionStatus, now time.Time) {
+func checkLateSubscription(t *testing.T, before, s Change, want SubscriptionStatus, now time.Time) {
 	t.Helper()
 	if before.Subscription == nil {
 		if s.Subscription != nil {
@@ -91,33 +91,93 @@ func checkLateSubscription(t *testing.T, before, s Settlement, want Subscription
 	}
 }
 
-func TestSettleLateRefuses(t *testing.T) {
+func TestSettleLaterRefuses(t *testing.T) {
 	t.Parallel()
 	approved := Outcome{Verdict: VerdictApproved}
-	cases := map[string]Purchase{
-		"a payment whose attempt is open":       submitted(t),
-		"a payment that awaits verification":    awaiting(t),
-		"a payment that is approved already":    settle(t, submitted(t), approved, noon).Purchase,
-		"a payment that was declined":           settle(t, submitted(t), Outcome{Verdict: VerdictDeclined}, noon).Purchase,
-		"a payment whose order does not fit it": func() Purchase { p := accepted(t).Purchase; p.Order.Status = OrderFailed; return p }(),
+	cases := map[string]Debit{
+		"a payment that is approved already": settle(t, submitted(t), approved, noon).Debit,
+		"a payment that was declined":        settle(t, submitted(t), Outcome{Verdict: VerdictDeclined}, noon).Debit,
 	}
 	for name, p := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := SettleLate(p, approved, noon); err == nil {
+			if _, err := p.Settle(approved, usual, noon); err == nil {
 				t.Error("it was settled")
 			}
 		})
 	}
 }
 
-func TestSettleLateLeavesACancelledSubscription(t *testing.T) {
+// TestOneRuleForPendingPayments: whatever is pending is settled alike, whoever
+// asks or reports.
+func TestOneRuleForPendingPayments(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	brought := BringIn(Transaction{GatewayReference: "GW-1", AmountMinor: 2999}, Undecided, SourceImport, noon).Debit
+	brought.Transaction.GatewayReference = ""
+	for kind, pending := range map[string]Debit{
+		"a payment of a session":         accepted(t).Debit,
+		"a payment that was brought in":  brought,
+		"a rebill":                       rebill(t, sub, first, "2026-04-30", Outcome{Verdict: VerdictPending, GatewayReference: "GW-1"}).Debit,
+		"the first of many to be billed": accepted(t, withTerms(monthly)).Debit,
+	} {
+		for verdict, want := range map[Verdict]TransactionStatus{
+			VerdictApproved: TransactionApproved, VerdictDeclined: TransactionDeclined, VerdictLost: TransactionDeclined,
+			VerdictPending: TransactionPending,
+		} {
+			t.Run(kind+" "+string(verdict), func(t *testing.T) {
+				t.Parallel()
+				got := settle(t, pending, Outcome{Verdict: verdict, GatewayReference: "GW-2"}, on(t, "2026-05-02"))
+				reference := "GW-1"
+				if pending.Transaction.GatewayReference == "" {
+					reference = "GW-2"
+				}
+				if got.Transaction.Status != want || got.Transaction.GatewayReference != reference {
+					t.Errorf("it is %s under %q, want %s under %q", got.Transaction.Status, got.Transaction.GatewayReference, want, reference)
+				}
+				if (got.Transaction.Decline != nil) != got.Transaction.IsDeclined() || got.Transaction.SettleDueAt.IsZero() != got.Transaction.IsDecided() {
+					t.Errorf("decline %v, asked again at %s", got.Transaction.Decline, got.Transaction.SettleDueAt)
+				}
+				if verdict == VerdictLost && got.Transaction.Decline.Code != GatewayUnavailable {
+					t.Errorf("lost is told as %s", got.Transaction.Decline.Code)
+				}
+				checkStatusEvent(t, got, want != TransactionPending)
+			})
+		}
+	}
+}
+
+// TestAnswersNobodyAskedFor: a payment that awaits verification is settled by a
+// report as by the answer to the question.
+func TestAnswersNobodyAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range verdicts {
+		for _, late := range []bool{false, true} {
+			question, now := PhaseVerify, noon.Add(time.Minute)
+			if late {
+				question, now = PhaseExpire, noon.Add(2*time.Hour)
+			}
+			t.Run(string(verdict)+" "+string(question), func(t *testing.T) {
+				t.Parallel()
+				asked, _ := inPhase(t, question)
+				want := settle(t, asked, Outcome{Verdict: verdict}, now)
+				got := settle(t, awaiting(t), Outcome{Verdict: verdict}, now)
+				if got.Session.Status != want.Session.Status || got.Order.Status != want.Order.Status ||
+					got.Transaction.Status != want.Transaction.Status || got.Result != want.Result {
+					t.Errorf("got %s %s %s", got.Session.Status, got.Order.Status, got.Transaction.Status)
+				}
+			})
+		}
+	}
+}
+
+func TestSettleLaterLeavesACancelledSubscription(t *testing.T) {
 	t.Parallel()
 	ended := noon.Add(time.Hour)
-	p := accepted(t, withTerms(monthly)).Purchase
+	p := accepted(t, withTerms(monthly)).Debit
 	p.Subscription.Status, p.Subscription.CancelledAt = SubscriptionCancelled, ended
 	for verdict, revenue := range map[Verdict]Minor{VerdictApproved: 2999, VerdictDeclined: 0} {
-		s, err := SettleLate(p, Outcome{Verdict: verdict}, noon.Add(24*time.Hour))
+		s, err := p.Settle(Outcome{Verdict: verdict}, usual, noon.Add(24*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}

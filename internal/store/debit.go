@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+)
+
+// ErrNoTransaction is the answer for a transaction that nobody has.
+var ErrNoTransaction = &payment.Error{Kind: payment.NotFound, Detail: "Transaction not found"}
+
+const debitQuery = `SELECT ` + transactionColumns + `, ` + orderColumns + `, l.country, s.webhook_profile_id
+	FROM transactions t
+	LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
+	LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
+	LEFT JOIN leads l ON l.tenant_id = t.tenant_id AND l.id = t.lead_id
+	WHERE t.tenant_id = $1`
+
+// Debit reads a transaction with all that an answer about it changes.
+func (t Tenant) Debit(ctx context.Context, transactionID uuid.UUID) (payment.Debit, error) {
+	d, err := t.debit(ctx, ` AND t.id = $2`, transactionID)
+	return t.withSession(ctx, d, err)
+}
+
+// DebitOf reads an attempt at paying a session that the caller has just read.
+func (t Tenant) DebitOf(ctx context.Context, s payment.Session, transactionID uuid.UUID) (payment.Debit, error) {
+	d, err := t.debit(ctx, ` AND t.id = $2`, transactionID)
+	d.Session = &s
+	return d, err
+}
+
+// DebitByMerchantID finds one by the reference that we gave it.
+func (t Tenant) DebitByMerchantID(ctx context.Context, merchantTransactionID string) (payment.Debit, error) {
+	d, err := t.debit(ctx, ` AND t.merchant_transaction_id = $2`, merchantTransactionID)
+	return t.withSession(ctx, d, err)
+}
+
+// DebitByGatewayReference finds one by the id that its gateway gave it. It finds
+// none where two have the same.
+func (t Tenant) DebitByGatewayReference(ctx context.Context, gatewayID uuid.UUID, reference string) (payment.Debit, error) {
+	d, err := t.debit(ctx, ` AND t.gateway_reference = $2 AND t.gateway_id = $3`+onlyReference, reference, gatewayID)
+	return t.withSession(ctx, d, err)
+}
+
+// onlyReference leaves out payments whose gateway gave another one the same id.
+const onlyReference = ` AND t.gateway_reference <> ''
+	AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = t.tenant_id
+		AND x.gateway_reference = t.gateway_reference AND x.gateway_reference <> ''
+		AND x.gateway_id = t.gateway_id AND x.id <> t.id)`
+
+func (t Tenant) debit(ctx context.Context, where string, args ...any) (payment.Debit, error) {
+	result, err := t.query(ctx, debitQuery+where, args...)
+	d, err := one(result, err, scanDebit)
+	if errors.Is(err, errNoRow) {
+		return payment.Debit{}, ErrNoTransaction
+	}
+	if err == nil {
+		d.Subscription, err = t.subscriptionOf(ctx, d.Transaction)
+	}
+	return d, err
+}
+
+// withSession adds the session that an attempt belongs to.
+func (t Tenant) withSession(ctx context.Context, d payment.Debit, err error) (payment.Debit, error) {
+	if err != nil || d.Transaction.SessionID == nil {
+		return d, err
+	}
+	s, err := t.Session(ctx, *d.Transaction.SessionID)
+	d.Session = &s
+	return d, err
+}
+
+func scanDebit(r rows) (d payment.Debit, err error) {
+	var row transactionRow
+	var order orderIfAny
+	var country sql.NullString
+	if err := r.Scan(slices.Concat(row.fields(), order.fields(), []any{&country, &d.WebhookProfileID})...); err != nil {
+		return d, err
+	}
+	d.Transaction, d.Order, d.LeadCountry = row.transaction(), order.order(), country.String
+	return d, nil
+}
+
+// Apply writes a change of a debit, with its events. Every row must still be as
+// it was read; otherwise nothing is written and Write gives ErrStale. A change
+// without a transaction adds a chargeback alone.
+func (tx *Tx) Apply(c payment.Change, events []EventRow) {
+	tenantID := c.Transaction.TenantID
+	if c.Before.Transaction.ID != uuid.Nil {
+		tx.changeSession(c)
+		tx.updateTransaction(c.Before.Transaction, c.Transaction)
+		tx.changeRest(c)
+	} else {
+		tenantID = c.Chargeback.TenantID
+	}
+	if c.Refund != nil {
+		tx.updateTransaction(*c.Before.Refund, *c.Refund)
+	}
+	if c.Chargeback != nil {
+		tx.putChargeback(*c.Chargeback)
+	}
+	tx.AddEvents(tenantID, events)
+}
+
+// changeSession writes what an attempt's answer made of its session. It comes
+// first, as in a claim, so that the two wait for each other in one order.
+func (tx *Tx) changeSession(c payment.Change) {
+	if c.Session == nil || *c.Session == *c.Before.Session {
+		return
+	}
+	before, s := c.Before.Session, c.Session
+	tx.require(ErrStale, `
+		UPDATE sessions SET status = $5, attempts_used = $6, open_transaction_id = NULL, holds_lead = holds_lead AND $7,
+			updated_at = $8
+		WHERE tenant_id = $1 AND id = $2 AND last_transaction_id = $3 AND COALESCE(open_transaction_id, $9) = $4`,
+		s.TenantID, s.ID, c.Transaction.ID, orNil(before.OpenTransactionID), s.Status, s.AttemptsUsed, s.HoldsLead,
+		micros(tx.At), uuid.Nil)
+}
+
+// changeRest writes what hangs on a transaction, where it has changed.
+func (tx *Tx) changeRest(c payment.Change) {
+	tenantID, before := c.Transaction.TenantID, c.Before
+	if c.Order != nil && c.Order.Status != before.Order.Status {
+		tx.require(ErrStale, `
+			UPDATE orders SET status = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND status = $5`,
+			tenantID, c.Order.ID, string(c.Order.Status), micros(tx.At), string(before.Order.Status))
+	}
+	switch {
+	case c.Subscription == nil:
+	case before.Subscription == nil:
+		tx.insertSubscription(*c.Subscription, c.Transaction.ID)
+	case *c.Subscription != *before.Subscription:
+		tx.ChangeSubscription(*before.Subscription, *c.Subscription)
+	}
+}
+
+// AddEvents writes events of a unit that rests on something else.
+func (tx *Tx) AddEvents(tenantID uuid.UUID, events []EventRow) {
+	for _, e := range events {
+		tx.insertEvent(tenantID, e)
+	}
+}
+
+// AddTransaction writes a transaction that was not made by paying a session: a
+// refund, or one that a report brought in. One with the same merchant reference
+// must not exist, else Write gives ErrStale.
+func (tx *Tx) AddTransaction(t payment.Transaction, events []EventRow) {
+	decline := payment.Decline{}
+	if t.Decline != nil {
+		decline = *t.Decline
+	}
+	tx.require(ErrStale, `
+		INSERT INTO transactions (tenant_id, id, order_id, subscription_id, lead_id, gateway_id, merchant_transaction_id,
+			gateway_reference, status, type, amount_minor, currency, sequence_type, source, iban_sealed, iban_masked,
+			iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at, attempt_number, in_flight,
+			lookup_count, next_lookup_at, verification_url, verification_reference, decline_code, decline_message,
+			gateway_code, gateway_message, processed_at, created_at, updated_at, refund_of)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, '', $14, $15, $16, $17, $18, $19, $20, $21,
+			$22, $23, 0, $24, '', '', $25, $26, $27, $28, $29, $30, $30, $31)
+		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING`,
+		t.TenantID, t.ID, t.OrderID, t.SubscriptionID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
+		t.GatewayReference, string(t.Status), string(t.Type), t.AmountMinor, t.Currency, string(t.Source), t.MaskedIBAN,
+		t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference, micros(t.MandateAt),
+		t.Attempt.Number, phase(t.Attempt.Phase), micros(t.Attempt.NextLookupAt), string(decline.Code), decline.Message,
+		decline.GatewayCode, decline.GatewayMessage, micros(t.ProcessedAt), micros(tx.At), t.RefundOf)
+	tx.AddEvents(t.TenantID, events)
+}
+
+// ClaimRefund sets the amount aside and records the refund before the gateway is
+// called. Of two that together would give back too much, one gets ErrStale.
+func (tx *Tx) ClaimRefund(c payment.Change) {
+	tx.updateTransaction(c.Before.Transaction, c.Transaction)
+	tx.AddTransaction(*c.Refund, nil)
+}
+
+// Transaction reads one transaction.
+func (t Tenant) Transaction(ctx context.Context, id uuid.UUID) (payment.Transaction, error) {
+	result, err := t.query(ctx, `SELECT `+transactionColumns+` FROM transactions t WHERE t.tenant_id = $1 AND t.id = $2`, id)
+	found, err := one(result, err, scanTransaction)
+	if errors.Is(err, errNoRow) {
+		return found, ErrNoTransaction
+	}
+	return found, err
+}
+
+func scanTransaction(r rows) (payment.Transaction, error) {
+	var row transactionRow
+	err := r.Scan(row.fields()...)
+	return row.transaction(), err
+}
