@@ -48,6 +48,9 @@ type example struct {
 }
 
 var brokenRules = []example{
+	{"nobody else compares a status", "internal/checkout/a.go", "statuses decide in one place", "package checkout\n\nfunc f(s payment.SessionStatus) bool { return s == payment.SessionPending }\n"},
+	{"nobody else tells statuses apart", "internal/api/a.go", "statuses decide in one place", "package api\n\nfunc f(s payment.OrderStatus) {\n\tswitch s {\n\tcase payment.OrderFailed:\n\t}\n}\n"},
+	{"nobody else compares a phase", "internal/store/a.go", "statuses decide in one place", "package store\n\nfunc f(p payment.Phase) bool { return payment.PhaseNone != p }\n"},
 	{"the domain may not import the store", "internal/payment/a.go", "imports", "package payment\n\nimport _ \"sepad/internal/store\"\n"},
 	{"the domain may not import the clock", "internal/payment/a.go", "imports", "package payment\n\nimport _ \"sepad/internal/clock\"\n"},
 	{"the tests of the domain may not import the store", "internal/payment/a_test.go", "imports", "package payment\n\nimport _ \"sepad/internal/store\"\n"},

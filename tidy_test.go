@@ -55,6 +55,7 @@ var sourceRules = []struct {
 	{"time is passed in", checkClock},
 	{"no sleeping in tests", checkSleep},
 	{"package names", checkPackageName},
+	{"statuses decide in one place", checkStatuses},
 	{"gofmt", checkFormat},
 }
 

@@ -120,7 +120,8 @@ func TestNotificationOfAChargebackComesFirst(t *testing.T) {
 			t.Errorf("%d chargebacks", got)
 		}
 		s.Do(t, operator(chargebacks, apptest.Body{"transaction_id": id})).Want(t, http.StatusConflict, nil)
-		wantEvents(t, s, "chargeback.created charged_back", "transaction.status_changed charged_back was pending")
+		wantEvents(t, s, "transaction.status_changed approved was pending", "chargeback.created charged_back",
+			"transaction.status_changed charged_back was approved")
 	})
 }
 

@@ -30,7 +30,7 @@ var outcomes = map[sandbox.Outcome]fields{
 	sandbox.DeclinedAccountClosed:     declined("account_closed", "AC04"),
 	sandbox.DeclinedDoNotHonor:        declined("do_not_honor", "MS03"),
 	sandbox.DeclinedUnknown:           declined("unknown", "NARR"),
-	sandbox.GatewayUnavailable:        declined("gateway_unavailable", nil),
+	sandbox.GatewayUnavailable:        with(declined("gateway_unavailable", nil), fields{"processed_at": nil}),
 	sandbox.DeclinedFinal: with(declined("unknown", apptest.Any), fields{
 		"status": "failed", "retry_allowed": false, "error_details.code": apptest.Any,
 	}),

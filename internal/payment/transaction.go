@@ -176,6 +176,9 @@ func (t Transaction) AwaitsVerification() bool {
 // IsDeclined tells that nothing was collected, and nothing will be.
 func (t Transaction) IsDeclined() bool { return t.Status == TransactionDeclined }
 
+// IsChargedBack tells that the payer's bank has taken the money back.
+func (t Transaction) IsChargedBack() bool { return t.Status == TransactionChargedBack }
+
 // IsAbandoned tells that nobody waits for the payer to confirm the mandate, so
 // that a gateway which does is told to give up.
 func (t Transaction) IsAbandoned() bool { return t.Attempt.Phase == PhaseExpire || t.Type == Rebill }

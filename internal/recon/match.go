@@ -314,7 +314,7 @@ func (r *running) applyDifference(ctx context.Context, d store.Difference) (bool
 	if d.Reported.AmountMinor != d.Known.AmountMinor || d.Reported.Currency != d.Known.Currency {
 		return false, nil
 	}
-	if d.Reported.Status == payment.TransactionChargedBack {
+	if d.Reported.IsChargedBack() {
 		return r.applyChargeback(ctx, d.Reported)
 	}
 	settles, err := d.Known.Against(d.Reported)

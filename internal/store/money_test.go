@@ -22,14 +22,12 @@ func collected(t *testing.T, env *storetest.Env, shop storetest.Shop, change ...
 func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
 	paid := collected(t, env, shop)
-	waiting := payment.RecordUnlinked(payment.Chargeback{
-		TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: "CB-1", GatewayReference: paid.Transaction.GatewayReference,
-		AmountMinor: 29_99, Currency: "EUR", Source: payment.ChargebackNotified,
-	}, env.Now)
+	waiting := unlinked(env, shop, "CB-1").Change
+	waiting.Chargeback.GatewayReference = paid.Transaction.GatewayReference
 	if err := env.Apply(t, waiting); err != nil {
 		t.Fatal(err)
 	}
-	imported := store.Import{ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Kind: "transactions", Status: store.ImportRunning, CreatedAt: env.Now}
+	imported := anImport(env, shop)
 	env.Write(t, func(tx *store.Tx) error {
 		tx.PutImport(imported)
 		tx.AddRejections(imported, []store.Rejection{{Line: 2, Reason: "unreadable"}})
@@ -89,6 +87,10 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 			return found(known != nil, err)
 		},
 	}
+}
+
+func anImport(env *storetest.Env, shop storetest.Shop) store.Import {
+	return store.Import{ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Kind: "transactions", Status: store.ImportRunning, CreatedAt: env.Now}
 }
 
 func TestMoneyBack(t *testing.T) {

@@ -92,7 +92,7 @@ func (tx *Tx) updateTransaction(before, t payment.Transaction) {
 // phase is NULL when no answer is outstanding, which keeps the row out of the
 // indexes of open attempts.
 func phase(p payment.Phase) any {
-	if p == payment.PhaseNone {
+	if p == "" {
 		return nil
 	}
 	return string(p)

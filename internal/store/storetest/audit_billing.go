@@ -133,6 +133,9 @@ func (b *Books) settledAt(x *BookedTransaction) time.Time {
 			return at
 		}
 	}
+	if x.ProcessedAt.IsZero() {
+		return x.UpdatedAt // it was never sent, so that nothing has changed it since
+	}
 	return x.ProcessedAt
 }
 
