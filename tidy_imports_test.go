@@ -78,7 +78,7 @@ var (
 		"iso20022": {"golang.org/x/text"},
 		"payment":  {"github.com/google/uuid"},
 		"record":   {"github.com/google/uuid"},
-		"merchant": {"github.com/google/uuid", "gopkg.in/yaml.v3"},
+		"merchant": {"github.com/google/uuid", "go.yaml.in/yaml/v3"},
 	}
 	sideEffects = []string{"database/sql", "log", "net", "net/http", "os", "os/exec"}
 

@@ -150,7 +150,7 @@ func TestShopIsAGoodResourceFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := resource.ParseFile(s.path, text, resource.Sandbox, []string{"sandbox"}); err != nil {
+	if _, err := (resource.Rules{Environment: resource.Sandbox, Adapters: []string{"sandbox"}}).ParseFile(s.path, text); err != nil {
 		t.Error(err)
 	}
 }

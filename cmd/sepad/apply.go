@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"text/tabwriter"
 
 	"sepad/internal/clock"
 	"sepad/internal/config"
-	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/merchant"
@@ -52,19 +49,17 @@ func (p *program) readFile(path string) ([]byte, error) {
 
 // applyFile reads a resource file and brings the database to it.
 func applyFile(ctx context.Context, st *store.Store, environment merchant.Environment, name string, text []byte) ([]setup.Change, error) {
-	file, kinds, err := parseFile(st, environment, name, text)
+	applier := newApplier(st, environment)
+	file, err := applier.Rules().ParseFile(name, text)
 	if err != nil {
 		return nil, err
 	}
-	applier := &setup.Applier{Store: st, Kinds: kinds, Environment: environment}
 	return applier.Apply(ctx, file, clock.Real{}.Now())
 }
 
-// parseFile reads a resource file with the adapters that this program has.
-func parseFile(st *store.Store, environment merchant.Environment, name string, text []byte) (*merchant.File, map[string]gateway.Kind, error) {
-	kinds := adapters.All(st.SandboxLedger(), sandbox.Options{})
-	file, err := merchant.ParseFile(name, text, environment, slices.Sorted(maps.Keys(kinds)))
-	return file, kinds, err
+// newApplier knows the adapters that this program has.
+func newApplier(st *store.Store, environment merchant.Environment) *setup.Applier {
+	return &setup.Applier{Store: st, Kinds: adapters.All(st.SandboxLedger(), sandbox.Options{}), Environment: environment}
 }
 
 // printChanges lists what is new or worth a word, and counts the rest.

@@ -117,7 +117,8 @@ func demoKey(p *program, st *store.Store, folder config.Folder) (merchant.Secret
 // applyDemo applies the demo file with a key, or of a demo shop that exists
 // only the key.
 func applyDemo(p *program, st *store.Store, key merchant.Secret) error {
-	file, kinds, err := parseFile(st, merchant.Sandbox, merchant.DemoFileName, merchant.DemoFile)
+	applier := newApplier(st, merchant.Sandbox)
+	file, err := applier.Rules().ParseFile(merchant.DemoFileName, merchant.DemoFile)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,6 @@ func applyDemo(p *program, st *store.Store, key merchant.Secret) error {
 	case !store.IsNotFound(err):
 		return err
 	}
-	applier := &setup.Applier{Store: st, Kinds: kinds, Environment: merchant.Sandbox}
 	_, err = applier.Apply(p.ctx, file, clock.Real{}.Now())
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/setup"
+	"sepad/internal/store"
 	"sepad/internal/web"
 )
 
@@ -25,8 +26,8 @@ func (a *Admin) apiKeyRoutes() []web.Route {
 	}
 }
 
-func keyFields(k merchant.APIKey) setup.Fields {
-	return setup.Fields{
+func keyFields(k merchant.APIKey) merchant.Fields {
+	return merchant.Fields{
 		"id": k.ID, "name": k.Name, "prefix": k.Prefix, "created_at": instantText(k.CreatedAt),
 		"last_used_at": instantOrNull(k.LastUsedAt), "revoked_at": instantOrNull(k.RevokedAt),
 	}
@@ -54,7 +55,7 @@ func (a *Admin) listKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all := make(map[uuid.UUID]setup.Fields, len(keys))
+	all := make(map[uuid.UUID]merchant.Fields, len(keys))
 	for _, key := range keys {
 		all[key.ID] = keyFields(key)
 	}
@@ -113,8 +114,17 @@ func (a *Admin) showKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	w.Header().Set("ETag", entityTag(keyVersion(key)))
 	web.WriteJSON(w, r, http.StatusOK, keyFields(key))
 	return nil
+}
+
+// keyVersion counts the one change that a key can have.
+func keyVersion(k merchant.APIKey) int64 {
+	if k.Revoked() {
+		return 2
+	}
+	return 1
 }
 
 // revokeKey ends a key; one that was revoked before stays so.
@@ -123,8 +133,15 @@ func (a *Admin) revokeKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := checkVersion(r, keyVersion(key)); err != nil {
+		return err
+	}
 	if !key.Revoked() {
-		if _, err := setup.RevokeKey(r.Context(), a.Store, tenantID, key.ID.String(), a.Real.Now()); err != nil {
+		err := a.Store.Write(r.Context(), a.Real.Now(), func(tx *store.Tx) error {
+			tx.RevokeAPIKey(tenantID, key.ID)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -17,15 +17,15 @@ import (
 )
 
 // recordKind is a kind of record that a tenant sets up. Its fields are those of
-// the resource file, and so are the rules: a call is a file of one record.
+// the resource file, and so are the rules.
 type recordKind struct {
 	path string // in addresses
-	list string // in the resource file
 	none error  // the answer for one that the tenant does not have
-	// all gives every record's fields.
-	all func(*merchant.Setup) map[uuid.UUID]setup.Fields
-	// kept are fields that are not shown and stay as they are unless changed.
-	kept func(*merchant.Setup, uuid.UUID) setup.Fields
+	// all gives every record's fields as they are shown.
+	all func(*merchant.Setup) map[uuid.UUID]merchant.Fields
+	// put creates a record or changes the fields that are given.
+	put       func(merchant.Rules, *merchant.Setup, uuid.UUID, merchant.Fields) error
+	switchOff func(*merchant.Setup, uuid.UUID)
 }
 
 func notFound(what string) error {
@@ -33,41 +33,44 @@ func notFound(what string) error {
 }
 
 // fieldsOf turns records into their fields.
-func fieldsOf[T any](records map[uuid.UUID]T, fields func(T) setup.Fields) map[uuid.UUID]setup.Fields {
-	all := make(map[uuid.UUID]setup.Fields, len(records))
+func fieldsOf[T any](records map[uuid.UUID]T, fields func(T) merchant.Fields) map[uuid.UUID]merchant.Fields {
+	all := make(map[uuid.UUID]merchant.Fields, len(records))
 	for id, record := range records {
 		all[id] = fields(record)
 	}
 	return all
 }
 
-func nothingKept(*merchant.Setup, uuid.UUID) setup.Fields { return nil }
+var errNoProfile = notFound("Webhook profile")
 
 var recordKinds = []recordKind{
 	{
-		path: "gateways", list: "gateways", none: notFound("Gateway"),
-		all: func(s *merchant.Setup) map[uuid.UUID]setup.Fields { return fieldsOf(s.Gateways, setup.GatewayFields) },
-		kept: func(s *merchant.Setup, id uuid.UUID) setup.Fields {
-			return setup.Fields{"settings": map[string]any(s.Gateways[id].Settings)}
+		path: "gateways", none: notFound("Gateway"), put: setup.Gateways.Put, switchOff: setup.Gateways.SwitchOff,
+		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
+			return fieldsOf(s.Gateways, merchant.GatewayFields)
 		},
 	},
 	{
-		path: "webhook-profiles", list: "webhook_profiles", none: setup.ErrNoProfile, kept: nothingKept,
-		all: func(s *merchant.Setup) map[uuid.UUID]setup.Fields { return fieldsOf(s.WebhookProfiles, profileFields) },
-	},
-	{
-		path: "hosted-pages", list: "hosted_pages", none: notFound("Hosted page"), kept: nothingKept,
-		all: func(s *merchant.Setup) map[uuid.UUID]setup.Fields {
-			return fieldsOf(s.HostedPages, setup.HostedPageFields)
+		path: "webhook-profiles", none: errNoProfile, put: setup.WebhookProfiles.Put, switchOff: setup.WebhookProfiles.SwitchOff,
+		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
+			return fieldsOf(s.WebhookProfiles, profileFields)
 		},
 	},
 	{
-		path: "offers", list: "offers", none: notFound("Offer"), kept: nothingKept,
-		all: func(s *merchant.Setup) map[uuid.UUID]setup.Fields { return fieldsOf(s.Offers, setup.OfferFields) },
+		path: "hosted-pages", none: notFound("Hosted page"), put: setup.HostedPages.Put, switchOff: setup.HostedPages.SwitchOff,
+		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
+			return fieldsOf(s.HostedPages, merchant.HostedPageFields)
+		},
 	},
 	{
-		path: "campaigns", list: "campaigns", none: notFound("Campaign"), kept: nothingKept,
-		all: func(s *merchant.Setup) map[uuid.UUID]setup.Fields { return fieldsOf(s.Campaigns, setup.CampaignFields) },
+		path: "offers", none: notFound("Offer"), put: setup.Offers.Put, switchOff: setup.Offers.SwitchOff,
+		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields { return fieldsOf(s.Offers, merchant.OfferFields) },
+	},
+	{
+		path: "campaigns", none: notFound("Campaign"), put: setup.Campaigns.Put, switchOff: setup.Campaigns.SwitchOff,
+		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
+			return fieldsOf(s.Campaigns, merchant.CampaignFields)
+		},
 	},
 }
 
@@ -99,21 +102,13 @@ func (a *Admin) tenantSetup(r *http.Request) (*merchant.Setup, error) {
 	return found, err
 }
 
-// record finds the record of the path with all its fields.
-func (a *Admin) record(r *http.Request, kind recordKind) (*merchant.Setup, setup.Fields, error) {
-	of, err := a.tenantSetup(r)
-	if err != nil {
-		return nil, nil, err
+// recordIDs are those of the path.
+func recordIDs(r *http.Request, none error) (tenantID, id uuid.UUID, err error) {
+	if tenantID, err = pathID(r, "tenant_id", setup.ErrNoTenant); err != nil {
+		return uuid.Nil, uuid.Nil, err
 	}
-	id, err := pathID(r, "id", kind.none)
-	if err != nil {
-		return nil, nil, err
-	}
-	fields, found := kind.all(of)[id]
-	if !found {
-		return nil, nil, kind.none
-	}
-	return of, fields, nil
+	id, err = pathID(r, "id", none)
+	return tenantID, id, err
 }
 
 func (a *Admin) listRecords(kind recordKind) web.Handler {
@@ -127,7 +122,7 @@ func (a *Admin) listRecords(kind recordKind) web.Handler {
 }
 
 // writeAll answers with a page of records that are all at hand, the newest first.
-func (a *Admin) writeAll(w http.ResponseWriter, r *http.Request, records map[uuid.UUID]setup.Fields) error {
+func (a *Admin) writeAll(w http.ResponseWriter, r *http.Request, records map[uuid.UUID]merchant.Fields) error {
 	bad := payment.Fields{}
 	page := a.readPage(r, bad)
 	if err := bad.Err(); err != nil {
@@ -135,17 +130,25 @@ func (a *Admin) writeAll(w http.ResponseWriter, r *http.Request, records map[uui
 	}
 	ids := slices.SortedFunc(maps.Keys(records), func(x, y uuid.UUID) int { return bytes.Compare(y[:], x[:]) })
 	web.WriteJSON(w, r, http.StatusOK, pageOf(page, page.cut(ids), func(id uuid.UUID) uuid.UUID { return id },
-		func(id uuid.UUID) setup.Fields { return records[id] }))
+		func(id uuid.UUID) merchant.Fields { return records[id] }))
 	return nil
 }
 
 func (a *Admin) showRecord(kind recordKind) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		_, fields, err := a.record(r, kind)
+		of, err := a.tenantSetup(r)
 		if err != nil {
 			return err
 		}
-		web.WriteJSON(w, r, http.StatusOK, fields)
+		id, err := pathID(r, "id", kind.none)
+		if err != nil {
+			return err
+		}
+		fields, found := kind.all(of)[id]
+		if !found {
+			return kind.none
+		}
+		writeRecord(w, r, http.StatusOK, of, id, fields)
 		return nil
 	}
 }
@@ -153,7 +156,7 @@ func (a *Admin) showRecord(kind recordKind) web.Handler {
 // createRecord makes a record, with an id of its own unless the call gives one.
 func (a *Admin) createRecord(kind recordKind) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		of, err := a.tenantSetup(r)
+		tenantID, err := pathID(r, "tenant_id", setup.ErrNoTenant)
 		if err != nil {
 			return err
 		}
@@ -165,21 +168,30 @@ func (a *Admin) createRecord(kind recordKind) web.Handler {
 		if err != nil {
 			return err
 		}
-		if _, taken := kind.all(of)[id]; taken {
-			return payment.Fields{"id": "This id is already taken."}.Err()
-		}
-		changes, err := a.Applier.PutRecord(r.Context(), of.Tenant.ID, kind.list, fields, a.Real.Now())
+		of, changes, err := a.Applier.Change(r.Context(), tenantID, a.Real.Now(), func(s *merchant.Setup) error {
+			if _, taken := kind.all(s)[id]; taken {
+				return payment.Fields{"id": "This id is already taken."}.Err()
+			}
+			return kind.put(a.Applier.Rules(), s, id, fields)
+		})
 		if err != nil {
 			return err
 		}
-		return a.writeRecord(w, r, http.StatusCreated, kind, id, changes)
+		shown := kind.all(of)[id]
+		for _, change := range changes {
+			if !change.Secret.IsZero() { // which was made for the record, and is seen this once
+				shown["signing_secret"] = change.Secret.Reveal()
+			}
+		}
+		writeRecord(w, r, http.StatusCreated, of, id, shown)
+		return nil
 	}
 }
 
 // changeRecord changes the fields that are given.
 func (a *Admin) changeRecord(kind recordKind) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		of, stored, err := a.record(r, kind)
+		tenantID, id, err := recordIDs(r, kind.none)
 		if err != nil {
 			return err
 		}
@@ -187,26 +199,38 @@ func (a *Admin) changeRecord(kind recordKind) web.Handler {
 		if err != nil {
 			return err
 		}
-		id := stored["id"].(uuid.UUID)
-		if given, ok := fields["id"]; ok && given != id.String() {
-			return payment.Fields{"id": "An id cannot be changed."}.Err()
-		}
-		changes, err := a.putOver(r, of, kind, stored, fields)
+		of, err := a.changeOne(r, tenantID, id, func(s *merchant.Setup) error {
+			if _, found := kind.all(s)[id]; !found {
+				return kind.none
+			}
+			if named, ok := fields["id"]; ok && named != id.String() {
+				return payment.Fields{"id": "An id cannot be changed."}.Err()
+			}
+			return kind.put(a.Applier.Rules(), s, id, fields)
+		})
 		if err != nil {
 			return err
 		}
-		return a.writeRecord(w, r, http.StatusOK, kind, id, changes)
+		writeRecord(w, r, http.StatusOK, of, id, kind.all(of)[id])
+		return nil
 	}
 }
 
 // deactivateRecord switches a record off; nothing that used it is lost.
 func (a *Admin) deactivateRecord(kind recordKind) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		of, stored, err := a.record(r, kind)
+		tenantID, id, err := recordIDs(r, kind.none)
 		if err != nil {
 			return err
 		}
-		if _, err := a.putOver(r, of, kind, stored, setup.Fields{"active": false}); err != nil {
+		_, err = a.changeOne(r, tenantID, id, func(s *merchant.Setup) error {
+			if _, found := kind.all(s)[id]; !found {
+				return kind.none
+			}
+			kind.switchOff(s, id)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -214,57 +238,28 @@ func (a *Admin) deactivateRecord(kind recordKind) web.Handler {
 	}
 }
 
-// putOver writes a record with some fields changed.
-func (a *Admin) putOver(r *http.Request, of *merchant.Setup, kind recordKind, stored, changed setup.Fields) ([]setup.Change, error) {
-	fields := kind.kept(of, stored["id"].(uuid.UUID))
-	if fields == nil {
-		fields = setup.Fields{}
-	}
-	maps.Copy(fields, stored)
-	delete(fields, previousSecretUntil) // which is told and not set
-	maps.Copy(fields, changed)
-	return a.Applier.PutRecord(r.Context(), of.Tenant.ID, kind.list, fields, a.Real.Now())
-}
-
-// writeRecord answers with a record as it now stands, and with the secret that
-// was made for it, this once.
-func (a *Admin) writeRecord(w http.ResponseWriter, r *http.Request, status int, kind recordKind, id uuid.UUID, changes []setup.Change) error {
-	of, err := a.tenantSetup(r)
-	if err != nil {
-		return err
-	}
-	fields := kind.all(of)[id]
-	for _, change := range changes {
-		if change.ID == id && !change.Secret.IsZero() {
-			fields["signing_secret"] = change.Secret.Reveal()
-		}
-	}
-	web.WriteJSON(w, r, status, fields)
-	return nil
-}
-
 // readFields reads a body whose fields the resource file's rules judge. Numbers
 // stay the text that was written.
-func readFields(w http.ResponseWriter, r *http.Request) (setup.Fields, error) {
+func readFields(w http.ResponseWriter, r *http.Request) (merchant.Fields, error) {
 	object, err := web.DecodeObject(w, r)
 	if err != nil {
 		return nil, err
 	}
-	fields := setup.Fields{}
+	fields := merchant.Fields{}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(object.Source())))
 	decoder.UseNumber()
 	return fields, decoder.Decode(&fields)
 }
 
 // newRecordID takes the id that a call gives, or makes one.
-func newRecordID(fields setup.Fields) (uuid.UUID, error) {
-	given, ok := fields["id"]
-	if !ok || given == nil {
+func newRecordID(fields merchant.Fields) (uuid.UUID, error) {
+	named, ok := fields["id"]
+	if !ok || named == nil {
 		id := payment.NewID()
 		fields["id"] = id.String()
 		return id, nil
 	}
-	text, _ := given.(string)
+	text, _ := named.(string)
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return uuid.Nil, payment.Fields{"id": "id must be a UUID."}.Err()

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/setup"
-	"sepad/internal/store"
 	"sepad/internal/web"
 )
 
@@ -28,9 +28,9 @@ func (a *Admin) listTenants(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all := make(map[uuid.UUID]setup.Fields, len(tenants))
+	all := make(map[uuid.UUID]merchant.Fields, len(tenants))
 	for _, tenant := range tenants {
-		all[tenant.ID] = setup.TenantFields(tenant)
+		all[tenant.ID] = merchant.TenantFields(tenant)
 	}
 	return a.writeAll(w, r, all)
 }
@@ -40,8 +40,14 @@ func (a *Admin) showTenant(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, setup.TenantFields(of.Tenant))
+	writeTenant(w, r, http.StatusOK, of)
 	return nil
+}
+
+// writeTenant answers with a tenant's own fields; what belongs to it has calls of
+// its own.
+func writeTenant(w http.ResponseWriter, r *http.Request, status int, of *merchant.Setup) {
+	writeRecord(w, r, status, of, of.Tenant.ID, merchant.TenantFields(of.Tenant))
 }
 
 func (a *Admin) createTenant(w http.ResponseWriter, r *http.Request) error {
@@ -49,54 +55,42 @@ func (a *Admin) createTenant(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := newRecordID(fields)
+	if _, err := newRecordID(fields); err != nil {
+		return err
+	}
+	tenant, err := a.Applier.Rules().ReadTenant(fields)
 	if err != nil {
 		return err
 	}
-	if _, err := a.Store.Tenant(id).Tenant(r.Context()); !store.IsNotFound(err) {
-		if err == nil {
-			err = payment.Fields{"id": "This id is already taken."}.Err()
-		}
+	of, err := a.Applier.Create(r.Context(), tenant, a.Real.Now())
+	if err != nil {
 		return err
 	}
-	return a.putTenant(w, r, http.StatusCreated, id, fields)
+	writeTenant(w, r, http.StatusCreated, of)
+	return nil
 }
 
 func (a *Admin) changeTenant(w http.ResponseWriter, r *http.Request) error {
-	of, err := a.tenantSetup(r)
+	id, err := pathID(r, "tenant_id", setup.ErrNoTenant)
 	if err != nil {
 		return err
 	}
-	given, err := readFields(w, r)
+	changed, err := readFields(w, r)
 	if err != nil {
 		return err
 	}
-	fields := setup.TenantFields(of.Tenant)
-	maps.Copy(fields, given)
-	if text, ok := fields["id"].(string); ok && text != of.Tenant.ID.String() {
+	if named, ok := changed["id"]; ok && named != id.String() {
 		return payment.Fields{"id": "An id cannot be changed."}.Err()
 	}
-	return a.putTenant(w, r, http.StatusOK, of.Tenant.ID, fields)
-}
-
-// putTenant writes a tenant's own fields; what belongs to it has calls of its own.
-func (a *Admin) putTenant(w http.ResponseWriter, r *http.Request, status int, id uuid.UUID, fields setup.Fields) error {
-	bad := payment.Fields{}
-	for name := range fields {
-		if name != "id" && name != "name" && name != "creditor" {
-			bad.Add(name, "This field is not known.")
-		}
-	}
-	if err := bad.Err(); err != nil {
+	of, err := a.changeOne(r, id, id, func(s *merchant.Setup) (err error) {
+		fields := merchant.TenantFields(s.Tenant)
+		maps.Copy(fields, changed)
+		s.Tenant, err = a.Applier.Rules().ReadTenant(fields)
 		return err
-	}
-	if _, err := a.Applier.PutTenant(r.Context(), fields, a.Real.Now()); err != nil {
-		return err
-	}
-	tenant, err := a.Store.Tenant(id).Tenant(r.Context())
+	})
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, status, setup.TenantFields(tenant))
+	writeTenant(w, r, http.StatusOK, of)
 	return nil
 }

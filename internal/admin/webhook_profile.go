@@ -19,18 +19,22 @@ type rotatedBody struct {
 
 // rotateSecret answers POST …/webhook-profiles/{id}/rotate-secret/.
 func (a *Admin) rotateSecret(w http.ResponseWriter, r *http.Request) error {
-	tenantID, err := pathID(r, "tenant_id", setup.ErrNoProfile)
+	tenantID, id, err := recordIDs(r, errNoProfile)
 	if err != nil {
 		return err
 	}
-	id, err := pathID(r, "id", setup.ErrNoProfile)
+	of, err := a.changeOne(r, tenantID, id, func(s *merchant.Setup) error {
+		if _, found := s.WebhookProfiles[id]; !found {
+			return errNoProfile
+		}
+		setup.RotateSecret(s, id)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	profile, err := setup.RotateSecret(r.Context(), a.Store, tenantID, id, a.Real.Now())
-	if err != nil {
-		return err
-	}
+	profile := of.WebhookProfiles[id]
+	w.Header().Set("ETag", entityTag(of.Versions[id]))
 	web.WriteJSON(w, r, http.StatusOK, rotatedBody{
 		ID: profile.ID, SigningSecret: profile.SigningSecret.Reveal(), PreviousSecretUntil: instantText(profile.PreviousSecretUntil),
 	})
@@ -41,8 +45,8 @@ func (a *Admin) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 const previousSecretUntil = "previous_secret_until"
 
 // profileFields are what is shown of a profile: its secrets never.
-func profileFields(p merchant.WebhookProfile) setup.Fields {
-	fields := setup.WebhookProfileFields(p)
+func profileFields(p merchant.WebhookProfile) merchant.Fields {
+	fields := merchant.WebhookProfileFields(p)
 	fields[previousSecretUntil] = instantOrNull(p.PreviousSecretUntil)
 	return fields
 }

@@ -252,11 +252,14 @@ func TestRotatingASecret(t *testing.T) {
 	}
 	h.admin(t, http.MethodPatch, profile, map[string]any{"signing_secret": " "}).WantBad(t, map[string]string{"signing_secret": ""})
 	for _, path := range []string{
-		"/admin/v1/tenants/" + apptest.Rival + "/webhook-profiles/" + apptest.Profile, "/admin/v1/tenants/x/webhook-profiles/" + apptest.Profile,
+		"/admin/v1/tenants/" + apptest.Rival + "/webhook-profiles/" + apptest.Profile,
 		"/admin/v1/tenants/" + apptest.Shop + "/webhook-profiles/" + payment.NewID().String(),
-		"/admin/v1/tenants/" + payment.NewID().String() + "/webhook-profiles/" + apptest.Profile,
 	} {
 		h.admin(t, http.MethodPost, path+"/rotate-secret/", nil).WantDetail(t, http.StatusNotFound, "Webhook profile not found")
+	}
+	for _, tenant := range []string{"x", payment.NewID().String()} {
+		path := "/admin/v1/tenants/" + tenant + "/webhook-profiles/" + apptest.Profile
+		h.admin(t, http.MethodPost, path+"/rotate-secret/", nil).WantDetail(t, http.StatusNotFound, "Tenant not found")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // node is a place in the document, or the absence of one: reading on from an

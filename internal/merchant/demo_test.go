@@ -10,7 +10,7 @@ import (
 
 func TestDemoFile(t *testing.T) {
 	t.Parallel()
-	file, err := ParseFile(DemoFileName, DemoFile, Sandbox, []string{"sandbox"})
+	file, err := Rules{Sandbox, []string{"sandbox"}}.ParseFile(DemoFileName, DemoFile)
 	if err != nil {
 		t.Fatal(err)
 	}

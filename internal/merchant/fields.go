@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"gopkg.in/yaml.v3"
 
 	"sepad/internal/payment"
 )
@@ -25,21 +24,21 @@ const (
 
 // literal is the text of a single value, as it was written, when its type is
 // one of those wanted. An absent field is no mistake.
-func (o object) literal(key, wanted string, tags ...string) (string, bool) {
-	node := o.fields[key]
-	if node == nil {
+func (o object) literal(key, wanted string, kinds ...nodeKind) (string, bool) {
+	field := o.fields[key]
+	if field == nil {
 		return "", false
 	}
-	if node.Kind != yaml.ScalarNode || !slices.Contains(tags, node.ShortTag()) {
-		o.wrong(key, "Give %s, not %s.", wanted, kindOf(node))
+	if !slices.Contains(kinds, field.kind) {
+		o.wrong(key, "Give %s, not %s.", wanted, field.kind.described())
 		return "", false
 	}
-	return node.Value, true
+	return field.text, true
 }
 
 // text is a trimmed text of at most max characters, "" when it is absent.
 func (o object) text(key string, max int) string {
-	value, ok := o.literal(key, "a text", "!!str", "!!timestamp")
+	value, ok := o.literal(key, "a text", textNode, dateNode)
 	if !ok {
 		return ""
 	}
@@ -66,7 +65,7 @@ func optional(text string) *string {
 }
 
 func (o object) boolean(key string, fallback bool) bool {
-	text, ok := o.literal(key, "true or false", "!!bool")
+	text, ok := o.literal(key, "true or false", boolNode)
 	if !ok {
 		return fallback
 	}
@@ -74,7 +73,7 @@ func (o object) boolean(key string, fallback bool) bool {
 }
 
 func (o object) integer(key string, low, high, fallback int) int {
-	text, ok := o.literal(key, "a whole number", "!!int")
+	text, ok := o.literal(key, "a whole number", wholeNode)
 	if !ok {
 		return fallback
 	}
@@ -89,7 +88,7 @@ func (o object) integer(key string, low, high, fallback int) int {
 // amount reads money from the letters in the file, quoted or not, so that no
 // float comes between.
 func (o object) amount(key string, least payment.Minor) *payment.Minor {
-	text, ok := o.literal(key, "an amount", "!!str", "!!int", "!!float")
+	text, ok := o.literal(key, "an amount", textNode, wholeNode, fractionNode)
 	if !ok {
 		return nil
 	}
@@ -107,7 +106,7 @@ func (o object) amount(key string, least payment.Minor) *payment.Minor {
 
 // oneOf takes a value exactly as it is listed.
 func oneOf[T ~string](o object, key string, values []T, fallback T) T {
-	text, ok := o.literal(key, "one of the listed values", "!!str")
+	text, ok := o.literal(key, "one of the listed values", textNode)
 	if !ok {
 		return fallback
 	}
@@ -132,7 +131,7 @@ var canonicalUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9
 
 // uuid takes the written-out form only, so that one id has one spelling.
 func (o object) uuid(key string) (uuid.UUID, bool) {
-	text, ok := o.literal(key, "a UUID", "!!str", "!!int", "!!float")
+	text, ok := o.literal(key, "a UUID", textNode, wholeNode, fractionNode)
 	if !ok {
 		return uuid.Nil, false
 	}
@@ -165,7 +164,7 @@ func (o object) url(key string) string {
 var colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 func (o object) color(key, fallback string) string {
-	text, ok := o.literal(key, `a colour in quotes, such as "#1a56db"`, "!!str")
+	text, ok := o.literal(key, `a colour in quotes, such as "#1a56db"`, textNode)
 	if !ok {
 		return fallback
 	}
@@ -177,7 +176,7 @@ func (o object) color(key, fallback string) string {
 }
 
 func (o object) duration(key string, least, most time.Duration) time.Duration {
-	text, ok := o.literal(key, "a duration such as 24h", "!!str", "!!int", "!!float")
+	text, ok := o.literal(key, "a duration such as 24h", textNode, wholeNode, fractionNode)
 	if !ok {
 		return 0
 	}

@@ -1,10 +1,9 @@
 package merchant
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
-	"gopkg.in/yaml.v3"
 )
 
 // File is a resource file without mistakes of its own.
@@ -31,8 +30,8 @@ type FileTenant struct {
 	HostedPages     []Entry[HostedPage]
 	Offers          []Entry[Offer]
 	Campaigns       []Entry[Campaign]
-	// Unresolved are the ids that the file names but does not hold. Each must
-	// be one of the same tenant's records already.
+	// Unresolved are the ids that the file names but does not hold, with their
+	// lines. Each must be one of the same tenant's records already.
 	Unresolved []Reference
 }
 
@@ -79,22 +78,21 @@ type Reference struct {
 	ID   uuid.UUID
 }
 
-// Missing is the mistake of a reference that leads nowhere.
-func (r Reference) Missing() Mistake {
-	return Mistake{Line: r.Line, Path: r.Path, Sentence: fmt.Sprintf("The tenant has no %s with this id.", r.Kind)}
+// Rules are what a deployment asks of the records that are set up in it.
+type Rules struct {
+	Environment Environment
+	// Adapters are the names of those that its gateway accounts may have.
+	Adapters []string
 }
 
-// ParseFile reads a resource file for a deployment of an environment whose
-// adapters are named. Its error is a *FileError with every mistake there is.
-func ParseFile(name string, data []byte, environment Environment, adapters []string) (*File, error) {
+// ParseFile reads a resource file. Its error is a *FileError with every mistake
+// there is.
+func (rules Rules) ParseFile(name string, data []byte) (*File, error) {
 	root, mistake := load(data)
 	if mistake != nil {
 		return nil, &FileError{File: name, Mistakes: []Mistake{*mistake}}
 	}
-	r := &reader{
-		environment: environment, adapters: adapters, reported: map[string]bool{},
-		index: index{places: map[uuid.UUID]place{}, keys: map[Secret]int{}, references: map[int][]Reference{}},
-	}
+	r := newReader(rules)
 	file := &File{Name: name}
 	if o, ok := r.object(root, "", "tenants"); ok {
 		file.Tenants = r.tenants(o)
@@ -107,9 +105,9 @@ func ParseFile(name string, data []byte, environment Environment, adapters []str
 
 func (r *reader) tenants(o object) []FileTenant {
 	o.require("tenants")
-	objects := o.objects("tenants", "id", "name", "creditor", "api_keys", "gateways",
-		"webhook_profiles", "hosted_pages", "offers", "campaigns")
-	if node := o.fields["tenants"]; node != nil && node.Kind == yaml.SequenceNode && len(node.Content) == 0 {
+	objects := o.objects("tenants", append(slices.Clone(tenantForm.keys), "api_keys", "gateways",
+		"webhook_profiles", "hosted_pages", "offers", "campaigns")...)
+	if list := o.fields["tenants"]; list != nil && list.kind == listNode && len(list.items) == 0 {
 		o.wrong("tenants", "The file lists no tenant.")
 	}
 	tenants := make([]FileTenant, len(objects))
@@ -135,6 +133,10 @@ type index struct {
 	places     map[uuid.UUID]place
 	keys       map[Secret]int      // the line of each chosen API key
 	references map[int][]Reference // by tenant
+}
+
+func newIndex() index {
+	return index{places: map[uuid.UUID]place{}, keys: map[Secret]int{}, references: map[int][]Reference{}}
 }
 
 // define takes a record's own id, which nothing else in the file may have.

@@ -24,8 +24,8 @@ func (o object) gateway(tenant int) GatewayAccount {
 	return GatewayAccount{
 		ID:         o.define(KindGateway, tenant),
 		Name:       o.text("name", maxName),
-		Adapter:    oneOf(o, "adapter", o.r.adapters, ""),
-		TestMode:   o.boolean("test_mode", o.r.environment == Sandbox),
+		Adapter:    oneOf(o, "adapter", o.r.rules.Adapters, ""),
+		TestMode:   o.boolean("test_mode", o.r.rules.Environment == Sandbox),
 		Descriptor: o.text("descriptor", maxName),
 		Settings:   o.tree("settings"),
 		Active:     o.boolean("active", true),
@@ -48,11 +48,11 @@ func (o object) webhookProfile(tenant int) WebhookProfile {
 
 // signingSecret is taken as it is written: a blank in it is part of it.
 func (o object) signingSecret() Secret {
-	text, ok := o.literal("signing_secret", "a text", "!!str")
+	text, ok := o.literal("signing_secret", "a text", textNode)
 	if !ok {
 		return ""
 	}
-	if problem := signingSecretProblem(text, o.r.environment); problem != "" {
+	if problem := signingSecretProblem(text, o.r.rules.Environment); problem != "" {
 		o.wrong("signing_secret", "%s", problem)
 	}
 	return Secret(text)
@@ -74,18 +74,18 @@ func (o object) events() []payment.EventKind {
 	if !o.has("events") {
 		return slices.Clone(payment.EventKinds)
 	}
-	nodes := o.list("events")
-	if len(nodes) == 0 && !o.r.reported[o.at("events")] {
+	items := o.list("events")
+	if len(items) == 0 && !o.r.reported[o.at("events")] {
 		o.wrong("events", "Name at least one event, or leave events out to get all.")
 	}
 	var kinds []payment.EventKind
-	for i, node := range nodes {
+	for i, item := range items {
 		path := fmt.Sprintf("%s[%d]", o.at("events"), i)
-		switch kind := payment.EventKind(node.Value); {
+		switch kind := payment.EventKind(item.text); {
 		case !slices.Contains(payment.EventKinds, kind):
-			o.r.wrong(node.Line, path, "This must be one of %s.%s", listed(payment.EventKinds), didYouMean(node.Value, asTexts(payment.EventKinds)))
+			o.r.wrong(item.line, path, "This must be one of %s.%s", listed(payment.EventKinds), didYouMean(item.text, asTexts(payment.EventKinds)))
 		case slices.Contains(kinds, kind):
-			o.r.wrong(node.Line, path, "This event is named twice.")
+			o.r.wrong(item.line, path, "This event is named twice.")
 		default:
 			kinds = append(kinds, kind)
 		}

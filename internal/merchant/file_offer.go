@@ -102,10 +102,10 @@ func (o object) dunning() payment.Dunning {
 		return nil
 	}
 	days := payment.Dunning{}
-	for i, node := range o.list("dunning_days") {
-		number, err := strconv.Atoi(node.Value)
+	for i, item := range o.list("dunning_days") {
+		number, err := strconv.Atoi(item.text)
 		if err != nil || number < 1 || number > payment.MaxDunningDays {
-			o.r.wrong(node.Line, fmt.Sprintf("%s[%d]", o.at("dunning_days"), i), "Give a whole number of days from 1 to %d.", payment.MaxDunningDays)
+			o.r.wrong(item.line, fmt.Sprintf("%s[%d]", o.at("dunning_days"), i), "Give a whole number of days from 1 to %d.", payment.MaxDunningDays)
 			continue
 		}
 		days = append(days, number)

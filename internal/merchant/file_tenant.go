@@ -4,34 +4,30 @@ import "regexp"
 
 // tenant reads one tenant with all that it sets up.
 func (r *reader) tenant(o object, number int) FileTenant {
-	o.require("id", "name")
-	t := FileTenant{Line: o.line, Path: o.path}
-	t.Tenant = Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor()}
+	t := FileTenant{Line: o.line, Path: o.path, Tenant: tenantForm.read(o, number)}
 	t.APIKeys = o.apiKeys()
-	t.Gateways = read(o, "gateways", number, object.gateway,
-		"id", "name", "adapter", "test_mode", "descriptor", "settings", "active")
-	t.WebhookProfiles = read(o, "webhook_profiles", number, object.webhookProfile,
-		"id", "name", "url", "signing_secret", "events", "default", "active")
-	t.HostedPages = read(o, "hosted_pages", number, object.hostedPage,
-		"id", "name", "branding", "content", "show_product_name", "show_product_price", "show_product_description",
-		"success_redirect_url", "failure_redirect_url", "links", "active")
-	t.Offers = read(o, "offers", number, object.offer,
-		"id", "name", "price", "currency", "billing_type", "billing_frequency", "trial_period", "trial_interval_unit",
-		"trial_price", "product_name", "product_description", "active")
-	t.Campaigns = read(o, "campaigns", number, object.campaign,
-		"id", "name", "offer_id", "gateway_id", "hosted_page_id", "webhook_profile_id", "max_payment_attempts",
-		"mandate_acceptance_mode", "session_ttl", "dunning_days", "offer_overrides", "active")
+	t.Gateways = readList(o, "gateways", number, gatewayForm)
+	t.WebhookProfiles = readList(o, "webhook_profiles", number, profileForm)
+	t.HostedPages = readList(o, "hosted_pages", number, pageForm)
+	t.Offers = readList(o, "offers", number, offerForm)
+	t.Campaigns = readList(o, "campaigns", number, campaignForm)
 	r.checkDefaults(t.WebhookProfiles)
 	return t
 }
 
-// read reads a list of records of one kind.
-func read[T any](o object, key string, tenant int, record func(object, int) T, keys ...string) []Entry[T] {
+// readList reads a list of records of one kind.
+func readList[T any](o object, key string, tenant int, form recordForm[T]) []Entry[T] {
 	var entries []Entry[T]
-	for _, element := range o.objects(key, keys...) {
-		entries = append(entries, Entry[T]{Line: element.line, Path: element.path, Record: record(element, tenant)})
+	for _, element := range o.objects(key, form.keys...) {
+		entries = append(entries, Entry[T]{Line: element.line, Path: element.path, Record: form.read(element, tenant)})
 	}
 	return entries
+}
+
+// tenant reads a tenant's own fields.
+func (o object) tenant(number int) Tenant {
+	o.require("id", "name")
+	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor()}
 }
 
 // creditorForm is the shape of a SEPA creditor identifier: country, two check
@@ -71,11 +67,11 @@ func (o object) apiKeys() []FileAPIKey {
 // chosenKey is a key that the operator brings along, which only a sandbox
 // allows: a key that has been in a file is no secret any more.
 func (o object) chosenKey() Secret {
-	text, ok := o.literal("key", "a text", "!!str")
+	text, ok := o.literal("key", "a text", textNode)
 	if !ok {
 		return ""
 	}
-	if o.r.environment != Sandbox {
+	if o.r.rules.Environment != Sandbox {
 		o.wrong("key", "Only a sandbox takes keys from a file: leave it out and one is made.")
 		return ""
 	}

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // Bounds of a resource file. An alias counts for everything that it stands for,
@@ -20,8 +21,9 @@ const (
 	maxFileDepth = 32
 )
 
-// load reads a file into a tree that has no aliases left.
-func load(data []byte) (*yaml.Node, *Mistake) {
+// load reads a file into a tree that has no aliases left. It is the one place
+// that knows how YAML is read.
+func load(data []byte) (*node, *Mistake) {
 	if len(data) > maxFileBytes {
 		return nil, &Mistake{Sentence: fmt.Sprintf("The file is larger than %d MiB.", maxFileBytes>>20)}
 	}
@@ -58,27 +60,64 @@ func syntaxMistake(err error) *Mistake {
 // expansion replaces aliases by what they stand for, within bounds.
 type expansion struct{ left int }
 
-func (e *expansion) expand(node *yaml.Node, depth int) (*yaml.Node, *Mistake) {
+func (e *expansion) expand(from *yaml.Node, depth int) (*node, *Mistake) {
 	if e.left--; e.left < 0 {
-		return nil, &Mistake{Line: node.Line, Sentence: "The file is too large once its aliases are followed."}
+		return nil, &Mistake{Line: from.Line, Sentence: "The file is too large once its aliases are followed."}
 	}
 	if depth > maxFileDepth {
-		return nil, &Mistake{Line: node.Line, Sentence: fmt.Sprintf("The file is nested deeper than %d levels.", maxFileDepth)}
+		return nil, &Mistake{Line: from.Line, Sentence: fmt.Sprintf("The file is nested deeper than %d levels.", maxFileDepth)}
 	}
-	if node.Kind == yaml.AliasNode {
-		return e.expand(node.Alias, depth+1)
+	switch from.Kind {
+	case yaml.AliasNode:
+		return e.expand(from.Alias, depth+1)
+	case yaml.ScalarNode:
+		return scalarNode(from), nil
 	}
-	if len(node.Content) == 0 {
-		return node, nil
-	}
-	full := *node
-	full.Content = make([]*yaml.Node, len(node.Content))
-	for i, child := range node.Content {
+	children := make([]*node, len(from.Content))
+	for i, child := range from.Content {
 		expanded, mistake := e.expand(child, depth+1)
 		if mistake != nil {
 			return nil, mistake
 		}
-		full.Content[i] = expanded
+		children[i] = expanded
 	}
-	return &full, nil
+	if from.Kind == yaml.SequenceNode {
+		return &node{kind: listNode, line: from.Line, items: children}, nil
+	}
+	object := &node{kind: objectNode, line: from.Line}
+	for i := 0; i < len(children); i += 2 {
+		object.fields = append(object.fields, nodeField{children[i], children[i+1]})
+	}
+	return object, nil
+}
+
+var scalarKinds = map[string]nodeKind{
+	"!!null": nullNode, "!!bool": boolNode, "!!int": wholeNode, "!!float": fractionNode,
+	"!!str": textNode, "!!timestamp": dateNode, "!!merge": mergeNode,
+}
+
+// scalarNode reads a single value; what JSON has no form for (a date, an
+// infinity) stays the text that was written.
+func scalarNode(from *yaml.Node) *node {
+	n := &node{kind: scalarKinds[from.ShortTag()], line: from.Line, text: from.Value, value: from.Value}
+	var err error
+	switch n.kind {
+	case nullNode:
+		n.value = nil
+	case boolNode:
+		var b bool
+		err = from.Decode(&b)
+		n.value = b
+	case wholeNode:
+		var i int64
+		err = from.Decode(&i)
+		n.value = i
+	case fractionNode:
+		var f float64
+		if err = from.Decode(&f); !math.IsInf(f, 0) && !math.IsNaN(f) {
+			n.value = f
+		}
+	}
+	n.readable = err == nil
+	return n
 }

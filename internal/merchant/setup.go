@@ -1,6 +1,7 @@
 package merchant
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -111,6 +112,44 @@ type Setup struct {
 	HostedPages     map[uuid.UUID]HostedPage
 	Offers          map[uuid.UUID]Offer
 	Campaigns       map[uuid.UUID]Campaign
+	// Versions count how often each record was written, by id. The tenant's own
+	// fields are a record too.
+	Versions map[uuid.UUID]int64
+}
+
+// NewSetup is that of a tenant which has set up nothing yet.
+func NewSetup(t Tenant) *Setup {
+	return &Setup{
+		Tenant: t, Gateways: map[uuid.UUID]GatewayAccount{}, WebhookProfiles: map[uuid.UUID]WebhookProfile{},
+		HostedPages: map[uuid.UUID]HostedPage{}, Offers: map[uuid.UUID]Offer{}, Campaigns: map[uuid.UUID]Campaign{},
+		Versions: map[uuid.UUID]int64{},
+	}
+}
+
+// Clone gives a set-up whose records can be replaced without changing this one.
+func (s *Setup) Clone() *Setup {
+	return &Setup{
+		Tenant: s.Tenant, Gateways: maps.Clone(s.Gateways), WebhookProfiles: maps.Clone(s.WebhookProfiles),
+		HostedPages: maps.Clone(s.HostedPages), Offers: maps.Clone(s.Offers), Campaigns: maps.Clone(s.Campaigns),
+		Versions: maps.Clone(s.Versions),
+	}
+}
+
+// Has tells whether the tenant has a record of a kind, active or not.
+func (s *Setup) Has(kind RecordKind, id uuid.UUID) (found bool) {
+	switch kind {
+	case KindGateway:
+		_, found = s.Gateways[id]
+	case KindWebhookProfile:
+		_, found = s.WebhookProfiles[id]
+	case KindHostedPage:
+		_, found = s.HostedPages[id]
+	case KindOffer:
+		_, found = s.Offers[id]
+	case KindCampaign:
+		_, found = s.Campaigns[id]
+	}
+	return found
 }
 
 // Gateway finds an active gateway account.

@@ -3,19 +3,20 @@ package setup
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 )
 
-// Applier applies resource files to one database. It is safe for concurrent use.
+// Applier changes what tenants have set up. It is safe for concurrent use.
 type Applier struct {
 	Store *store.Store
 	// Kinds are the adapters whose accounts a tenant may have.
@@ -23,24 +24,106 @@ type Applier struct {
 	Environment merchant.Environment
 }
 
-// applyTries bounds how often a plan is made again that was overtaken.
-const applyTries = 8
+// Rules are what the deployment asks of records.
+func (a *Applier) Rules() merchant.Rules {
+	return merchant.Rules{Environment: a.Environment, Adapters: slices.Sorted(maps.Keys(a.Kinds))}
+}
+
+// ErrNoTenant is the answer for a tenant that does not exist.
+var ErrNoTenant = &payment.Error{Kind: payment.NotFound, Detail: "Tenant not found"}
+
+// changeTries bounds how often a change is made again that was overtaken. One of
+// those that meet always gets through, so that this many must have come together.
+const changeTries = 64
+
+// Change applies a function to what a tenant has set up, and gives what it has
+// made of it. The function replaces records in the set-up, as a whole: what they
+// point to is shared. It is run again when another change came first, so that it
+// must do nothing else; its error ends the change. Now is the world's time: the
+// sandbox's clock moves payments, not what an operator does.
+//
+// Records that do not fit come back as payment.Fields.
+func (a *Applier) Change(ctx context.Context, tenantID uuid.UUID, now time.Time, change func(*merchant.Setup) error) (*merchant.Setup, []Change, error) {
+	var made *merchant.Setup
+	p, err := a.commit(ctx, now, func(p *plan) error {
+		t, err := p.read(tenantID)
+		if err != nil {
+			return err
+		}
+		if t.isNew {
+			return ErrNoTenant
+		}
+		if err := change(t.wanted); err != nil {
+			return err
+		}
+		made = t.wanted
+		if err := t.planAll(nil, everyRecord(t.wanted)); err != nil {
+			return err
+		}
+		return merchant.FieldErrors(p.mistakes)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return made, changed(p.changes), nil
+}
+
+// Create makes a tenant that has set up nothing yet.
+func (a *Applier) Create(ctx context.Context, tenant merchant.Tenant, now time.Time) (*merchant.Setup, error) {
+	var made *merchant.Setup
+	_, err := a.commit(ctx, now, func(p *plan) error {
+		t, err := p.read(tenant.ID)
+		if err != nil {
+			return err
+		}
+		if !t.isNew {
+			return payment.Fields{"id": "This id is already taken."}.Err()
+		}
+		t.wanted.Tenant = tenant
+		made = t.wanted
+		if err := t.planAll(nil, records{}); err != nil {
+			return err
+		}
+		return merchant.FieldErrors(p.mistakes)
+	})
+	return made, err
+}
 
 // Apply brings the database to what the file says, as a whole or not at all.
-// Now is the world's time: the sandbox's clock moves payments, not what an
-// operator does. A mistake in the file comes back as a *merchant.FileError.
+// A mistake in the file comes back as a *merchant.FileError.
 func (a *Applier) Apply(ctx context.Context, file *merchant.File, now time.Time) ([]Change, error) {
+	p, err := a.commit(ctx, now, func(p *plan) error {
+		p.file, p.locate = file.Name, locator(file)
+		for _, tenant := range file.Tenants {
+			t, err := p.read(tenant.Tenant.ID)
+			if err != nil {
+				return err
+			}
+			if err := t.planAll(tenant.APIKeys, t.adopt(tenant)); err != nil {
+				return err
+			}
+		}
+		return fileError(p.file, p.mistakes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.changes, nil
+}
+
+// commit plans and writes in one go, again whenever the plan was overtaken.
+func (a *Applier) commit(ctx context.Context, now time.Time, prepare func(*plan) error) (*plan, error) {
 	var err error
-	for range applyTries {
-		var p *plan
-		if p, err = a.plan(ctx, file, now); err != nil {
+	for range changeTries {
+		p := &plan{applier: a, ctx: ctx, now: now, locate: fieldAlone}
+		if err := prepare(p); err != nil {
 			return nil, err
 		}
 		if len(p.writes) == 0 {
-			return p.changes, nil
+			return p, nil
 		}
 		if err = a.Store.Write(ctx, now, p.write); err == nil {
-			return p.changes, nil
+			return p, nil
 		}
 		if !overtaken(err) {
 			return nil, err
@@ -61,29 +144,15 @@ func overtaken(err error) bool {
 	return duplicate || errors.Is(err, store.ErrForeignRecord) || errors.Is(err, store.ErrStale)
 }
 
-// plan holds the whole file against the database.
-func (a *Applier) plan(ctx context.Context, file *merchant.File, now time.Time) (*plan, error) {
-	p := &plan{applier: a, ctx: ctx, now: now, file: file.Name}
-	for i, tenant := range file.Tenants {
-		if err := p.tenant(fmt.Sprintf("tenants[%d]", i), tenant); err != nil {
-			return nil, err
-		}
-	}
-	if len(p.mistakes) > 0 {
-		slices.SortStableFunc(p.mistakes, func(a, b merchant.Mistake) int { return cmp.Compare(a.Line, b.Line) })
-		return nil, &merchant.FileError{File: file.Name, Mistakes: p.mistakes}
-	}
-	return p, nil
+func changed(changes []Change) []Change {
+	return slices.DeleteFunc(changes, func(c Change) bool { return c.Action == Unchanged })
 }
 
-// newTenantNumber is random, so that tokens do not tell how many tenants there
-// are. One that is taken shows when it is written, and another one is drawn.
-func newTenantNumber() uint32 {
-	for {
-		var raw [4]byte
-		rand.Read(raw[:])
-		if number := binary.BigEndian.Uint32(raw[:]); number != 0 {
-			return number
-		}
+// fileError gives the mistakes in the order of their lines, nil for none.
+func fileError(name string, mistakes []merchant.Mistake) error {
+	if len(mistakes) == 0 {
+		return nil
 	}
+	slices.SortStableFunc(mistakes, func(a, b merchant.Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	return &merchant.FileError{File: name, Mistakes: mistakes}
 }

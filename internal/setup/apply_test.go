@@ -3,7 +3,6 @@ package setup_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -92,7 +91,7 @@ func (b *bench) text(changes ...string) string {
 
 func (b *bench) parse(t *testing.T, text string) *merchant.File {
 	t.Helper()
-	file, err := merchant.ParseFile("shop.yaml", []byte(text), merchant.Sandbox, slices.Sorted(maps.Keys(b.applier.Kinds)))
+	file, err := b.applier.Rules().ParseFile("shop.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,19 @@
-// Package setup puts what an operator writes down into the database: resource
-// files and API keys.
+// Package setup puts what an operator decides into the database: resource files,
+// single changes and API keys.
 //
-// Apply (apply.go) works in three steps. It plans: each record of the file is
-// held against what is stored (plan.go, plan_record.go, plan_key.go), and every
-// mistake that only the database can show is added to one merchant.FileError.
-// It writes: all differences in one unit of work, so that a file is in force as
-// a whole or not at all. It tells: one Change per record, with the secrets that
-// were made, which are seen this one time. A file that is applied again finds
-// no difference and writes nothing. What a file does not mention is left alone.
+// A change of a set-up is a function (Applier.Change in apply.go): it is given
+// what the tenant has and replaces records in it. Around it stands what all
+// changes share (plan.go): the set-up is read with its version, the function is
+// run on a copy, every record that differs is completed (kind.go) and checked
+// against the rest, the adapters and the ids of other tenants (check.go), and all
+// differences are written in one unit that holds only if the version still does.
+// Of two changes at once the later one is thrown away and run again on what the
+// earlier one made, so that neither is lost.
 //
-// A plan that another writer has overtaken meets a key of the database, is
-// thrown away and made again.
+// A resource file (Applier.Apply) is such a change too, of one or more tenants and
+// their keys (plan_key.go): in force as a whole or not at all. Applied again it finds
+// no difference and writes nothing. What it does not mention is left alone.
+//
+// What became of the records is told as one Change each, with the secrets that
+// were made, which are seen this one time.
 package setup

@@ -1,14 +1,18 @@
 package setup
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/store"
 )
@@ -18,7 +22,9 @@ type plan struct {
 	applier *Applier
 	ctx     context.Context
 	now     time.Time
-	file    string
+	file    string // its name, "" for a call
+	// locate says where a record's field was written.
+	locate func(id uuid.UUID, field string) (line int, path string)
 
 	changes    []Change
 	writes     []func(*store.Tx) error
@@ -36,31 +42,64 @@ func (p *plan) write(tx *store.Tx) error {
 	return nil
 }
 
-func (p *plan) wrong(line int, path, format string, args ...any) {
+// wrong notes a mistake in a field of a record.
+func (p *plan) wrong(id uuid.UUID, field, format string, args ...any) {
+	line, path := p.locate(id, field)
 	p.mistakes = append(p.mistakes, merchant.Mistake{Line: line, Path: path, Sentence: fmt.Sprintf(format, args...)})
 }
 
-// tenantPlan is the part of one tenant: what the file says and what is stored.
+// add notes a change and tells whether it has to be written.
+func (p *plan) add(change Change) bool {
+	p.changes = append(p.changes, change)
+	return change.Action != Unchanged
+}
+
+// tenantPlan is the part of one tenant: what is stored and what shall be.
 type tenantPlan struct {
 	*plan
 	id      uuid.UUID
-	path    string
 	stored  *merchant.Setup // empty for a new tenant
+	wanted  *merchant.Setup
 	isNew   bool
 	version int64 // of the set-up that the plan rests on
 }
 
-// tenant plans one tenant and all that it sets up.
-func (p *plan) tenant(path string, wanted merchant.FileTenant) error {
-	t := &tenantPlan{plan: p, id: wanted.Tenant.ID, path: path}
-	if err := t.read(); err != nil {
+// firstVersion is that of a tenant which was just made.
+const firstVersion = 1
+
+// read gets what a tenant has today; what it shall have begins as a copy.
+func (p *plan) read(id uuid.UUID) (*tenantPlan, error) {
+	t := &tenantPlan{plan: p, id: id, stored: merchant.NewSetup(merchant.Tenant{}), version: firstVersion}
+	version, err := p.applier.Store.SetupVersion(p.ctx, id)
+	switch {
+	case store.IsNotFound(err):
+		t.isNew = true
+	case err != nil:
+		return nil, err
+	default:
+		t.version = version
+		if t.stored, err = p.applier.Store.Setup(p.ctx, id, version); err != nil {
+			return nil, err
+		}
+	}
+	t.wanted = t.stored.Clone()
+	return t, nil
+}
+
+// planAll plans the tenant, its keys and records. Whatever is written rests on
+// the version that was read.
+func (t *tenantPlan) planAll(keys []merchant.FileAPIKey, which records) error {
+	before := len(t.writes)
+	if err := t.planTenant(); err != nil {
 		return err
 	}
-	before := len(p.writes)
-	if err := t.planAll(wanted); err != nil {
+	if err := t.planKeys(keys); err != nil {
 		return err
 	}
-	if len(p.writes) > before {
+	if err := t.planRecords(which); err != nil {
+		return err
+	}
+	if len(t.writes) > before {
 		t.claim(before)
 	}
 	return nil
@@ -79,129 +118,114 @@ func (t *tenantPlan) claim(from int) {
 	})
 }
 
-func (t *tenantPlan) planAll(wanted merchant.FileTenant) error {
-	if err := t.planTenant(wanted); err != nil {
-		return err
-	}
-	if err := t.planKeys(wanted.APIKeys); err != nil {
-		return err
-	}
-	t.checkReferences(wanted.Unresolved)
-	t.checkGateways(wanted.Gateways)
-	t.checkDefault(wanted.WebhookProfiles)
-	return t.planRecords(wanted)
-}
-
-// read gets what the tenant has today.
-func (t *tenantPlan) read() error {
-	st := t.applier.Store
-	version, err := st.SetupVersion(t.ctx, t.id)
-	if store.IsNotFound(err) {
-		t.isNew, t.stored, t.version = true, &merchant.Setup{}, firstVersion
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	t.version = version
-	t.stored, err = st.Setup(t.ctx, t.id, version)
-	return err
-}
-
-// firstVersion is that of a tenant which was just made.
-const firstVersion = 1
-
 // planTenant compares the tenant itself.
-func (t *tenantPlan) planTenant(wanted merchant.FileTenant) error {
-	tenant := wanted.Tenant
-	change := Change{Action: Unchanged, Kind: merchant.KindTenant, Name: tenant.Name, ID: tenant.ID}
-	tenant.Number = t.stored.Tenant.Number
+func (t *tenantPlan) planTenant() error {
+	t.wanted.Tenant.ID, t.wanted.Tenant.Number = t.id, t.stored.Tenant.Number
+	change := Change{Action: Unchanged, Kind: merchant.KindTenant, Name: t.wanted.Tenant.Name, ID: t.id}
 	switch {
 	case t.isNew:
-		if err := t.checkOwner(wanted.Line, t.path+".id", merchant.KindTenant, tenant.ID); err != nil {
+		if err := t.checkOwner(merchant.KindTenant, t.id); err != nil {
 			return err
 		}
-		tenant.Number = newTenantNumber()
+		t.wanted.Tenant.Number = newTenantNumber()
 		change.Action = Created
-	case tenant != t.stored.Tenant:
+	case t.wanted.Tenant != t.stored.Tenant:
 		change.Action = Changed
 	}
 	if t.add(change) {
+		t.wanted.Versions[t.id]++
+		tenant := t.wanted.Tenant
 		t.writes = append(t.writes, func(tx *store.Tx) error { tx.PutTenant(tenant); return nil })
 	}
 	return nil
 }
 
-// add notes a change and tells whether it has to be written.
-func (p *plan) add(change Change) bool {
-	p.changes = append(p.changes, change)
-	return change.Action != Unchanged
-}
-
-// checkReferences looks for the ids that the file names and does not hold.
-func (t *tenantPlan) checkReferences(references []merchant.Reference) {
-	for _, reference := range references {
-		if !t.has(reference.Kind, reference.ID) {
-			t.mistakes = append(t.mistakes, reference.Missing())
+// newTenantNumber is random, so that tokens do not tell how many tenants there
+// are. One that is taken shows when it is written, and another one is drawn.
+func newTenantNumber() uint32 {
+	for {
+		var raw [4]byte
+		rand.Read(raw[:])
+		if number := binary.BigEndian.Uint32(raw[:]); number != 0 {
+			return number
 		}
 	}
 }
 
-// has tells whether the tenant has a record of a kind, active or not.
-func (t *tenantPlan) has(kind merchant.RecordKind, id uuid.UUID) (found bool) {
-	switch kind {
-	case merchant.KindGateway:
-		_, found = t.stored.Gateways[id]
-	case merchant.KindWebhookProfile:
-		_, found = t.stored.WebhookProfiles[id]
-	case merchant.KindHostedPage:
-		_, found = t.stored.HostedPages[id]
-	case merchant.KindOffer:
-		_, found = t.stored.Offers[id]
-	case merchant.KindCampaign:
-		_, found = t.stored.Campaigns[id]
-	}
-	return found
-}
+// records are the ids of those that a plan is about, in the order in which they
+// are told.
+type records struct{ gateways, profiles, pages, offers, campaigns []uuid.UUID }
 
-// checkGateways asks each adapter whether it can work with its settings: better
-// now than at the first payment.
-func (t *tenantPlan) checkGateways(accounts []merchant.Entry[merchant.GatewayAccount]) {
-	for _, entry := range accounts {
-		account := entry.Record
-		kind, known := t.applier.Kinds[account.Adapter]
-		if !known {
-			t.wrong(entry.Line, entry.Path+".adapter", "There is no adapter of this name.")
-			continue
-		}
-		_, err := kind.New(gateway.Account{
-			ID: account.ID, TenantID: t.id, Name: account.Name, Descriptor: account.Descriptor,
-			TestMode: account.TestMode, Settings: account.Settings,
-		})
-		if err != nil {
-			t.wrong(entry.Line, entry.Path+".settings", "The adapter %s cannot work with them: %s", account.Adapter, err)
-		}
+// everyRecord lists all that a set-up holds.
+func everyRecord(s *merchant.Setup) records {
+	return records{
+		inOrder(s.Gateways), inOrder(s.WebhookProfiles), inOrder(s.HostedPages), inOrder(s.Offers), inOrder(s.Campaigns),
 	}
 }
 
-// checkDefault allows one default webhook profile, those included that the file
-// does not mention.
-func (t *tenantPlan) checkDefault(entries []merchant.Entry[merchant.WebhookProfile]) {
-	mentioned := map[uuid.UUID]bool{}
-	var chosen *merchant.Entry[merchant.WebhookProfile]
+func inOrder[T any](all map[uuid.UUID]T) []uuid.UUID {
+	return slices.SortedFunc(maps.Keys(all), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+}
+
+// adopt puts what the file says of a tenant in the place of what is stored, and
+// lists the records that it mentions.
+func (t *tenantPlan) adopt(file merchant.FileTenant) records {
+	t.wanted.Tenant = file.Tenant
+	return records{
+		adoptKind(Gateways, t.wanted, file.Gateways), adoptKind(WebhookProfiles, t.wanted, file.WebhookProfiles),
+		adoptKind(HostedPages, t.wanted, file.HostedPages), adoptKind(Offers, t.wanted, file.Offers),
+		adoptKind(Campaigns, t.wanted, file.Campaigns),
+	}
+}
+
+func adoptKind[T any](of Kind[T], into *merchant.Setup, entries []merchant.Entry[T]) (ids []uuid.UUID) {
 	for _, entry := range entries {
-		mentioned[entry.Record.ID] = true
-		if entry.Record.Default && entry.Record.Active {
-			chosen = &entry
+		id, _ := of.identify(entry.Record)
+		of.all(into)[id] = entry.Record
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// planRecords compares every record, in the order of a resource file.
+func (t *tenantPlan) planRecords(which records) error {
+	if err := planKind(t, Gateways, which.gateways); err != nil {
+		return err
+	}
+	if err := planKind(t, WebhookProfiles, which.profiles); err != nil {
+		return err
+	}
+	if err := planKind(t, HostedPages, which.pages); err != nil {
+		return err
+	}
+	if err := planKind(t, Offers, which.offers); err != nil {
+		return err
+	}
+	return planKind(t, Campaigns, which.campaigns)
+}
+
+func planKind[T any](t *tenantPlan, of Kind[T], ids []uuid.UUID) error {
+	all := of.all(t.wanted)
+	for _, id := range ids {
+		stored, exists := of.all(t.stored)[id]
+		record, change := of.complete(all[id], stored, !exists, t.now)
+		_, name := of.identify(record)
+		change.Action, change.Kind, change.Name, change.ID = Changed, of.kind, name, id
+		switch {
+		case !exists:
+			change.Action = Created
+			if err := t.checkOwner(of.kind, id); err != nil {
+				return err
+			}
+		case reflect.DeepEqual(record, stored):
+			change.Action = Unchanged
+		}
+		all[id] = record
+		if t.add(change) {
+			of.check(t, record)
+			t.wanted.Versions[id]++
+			t.writes = append(t.writes, func(tx *store.Tx) error { return of.put(t.applier.Store, tx, t.id, record) })
 		}
 	}
-	if chosen == nil {
-		return
-	}
-	for _, stored := range t.stored.WebhookProfiles {
-		if stored.Default && stored.Active && !mentioned[stored.ID] {
-			t.wrong(chosen.Line, chosen.Path+".default",
-				"Webhook profile %s is the default already: list it too, with default: false.", stored.ID)
-		}
-	}
+	return nil
 }

@@ -73,7 +73,7 @@ func (t *tenantPlan) planChosenKey(wanted merchant.FileAPIKey, named []merchant.
 	}
 	switch {
 	case inUse && credential.TenantID != t.id:
-		t.wrong(wanted.Line, wanted.Path+".key", "This key is already that of another tenant.")
+		t.mistakes = append(t.mistakes, keyMistake(wanted, "This key is already that of another tenant."))
 	case inUse:
 		t.add(Change{Action: Unchanged, Kind: KindAPIKey, Name: wanted.Name, ID: credential.KeyID})
 	case wasOurs:
@@ -118,11 +118,13 @@ func (t *tenantPlan) addRevoked(key merchant.APIKey, advice string) {
 
 // keyTaken names the chosen keys of which one cannot be added.
 func (p *plan) keyTaken() error {
-	wrong := &merchant.FileError{File: p.file}
+	var mistakes []merchant.Mistake
 	for _, key := range p.chosenKeys {
-		wrong.Mistakes = append(wrong.Mistakes, merchant.Mistake{
-			Line: key.Line, Path: key.Path + ".key", Sentence: "This key has been in use before, as that of another tenant.",
-		})
+		mistakes = append(mistakes, keyMistake(key, "This key has been in use before, as that of another tenant."))
 	}
-	return wrong
+	return fileError(p.file, mistakes)
+}
+
+func keyMistake(key merchant.FileAPIKey, sentence string) merchant.Mistake {
+	return merchant.Mistake{Line: key.Line, Path: key.Path + ".key", Sentence: sentence}
 }

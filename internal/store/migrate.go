@@ -23,7 +23,7 @@ var migrations embed.FS
 
 // SchemaVersion is the newest schema that this program knows. A test holds it
 // to the newest migration.
-const SchemaVersion = 7
+const SchemaVersion = 8
 
 // migrationLock is the PostgreSQL advisory lock under which one process at a
 // time migrates; others wait and then find nothing to do.

@@ -34,20 +34,21 @@ func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*
 
 // readSetup reads all that a tenant has set up, the inactive included.
 func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
-	tenant, err := t.Tenant(ctx)
+	result, err := t.query(ctx, `SELECT `+tenantColumns+`, version FROM tenants WHERE id = $1`)
+	setup, err := one(result, err, scanSetup)
 	if err != nil {
 		return nil, err
 	}
-	setup := newSetup(tenant)
-	result, err := t.query(ctx, `SELECT id, kind, document, secrets, active FROM setup_records WHERE tenant_id = $1`)
+	result, err = t.query(ctx, `SELECT id, kind, document, secrets, active, version FROM setup_records WHERE tenant_id = $1`)
 	records, err := collect(result, err, func(r rows) (setupRecord, error) {
 		var v setupRecord
-		return v, r.Scan(&v.id, &v.kind, &v.document, &v.secrets, &v.active)
+		return v, r.Scan(&v.id, &v.kind, &v.document, &v.secrets, &v.active, &v.version)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, record := range records {
+		setup.Versions[record.id] = record.version
 		if err := t.store.decodeRecord(setup, record); err != nil {
 			return nil, err
 		}
@@ -57,24 +58,36 @@ func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
 
 const tenantColumns = `id, number, name, creditor_name, creditor_address, creditor_identifier`
 
-func scanTenant(r rows) (merchant.Tenant, error) {
+// scanTenant reads a tenant's columns and whatever was selected after them.
+func scanTenant(r rows, more ...any) (merchant.Tenant, error) {
 	var t merchant.Tenant
 	var number int64
-	err := r.Scan(&t.ID, &number, &t.Name, &t.Creditor.Name, &t.Creditor.Address, &t.Creditor.Identifier)
+	err := r.Scan(append([]any{&t.ID, &number, &t.Name, &t.Creditor.Name, &t.Creditor.Address, &t.Creditor.Identifier}, more...)...)
 	t.Number = uint32(number)
 	return t, err
+}
+
+func scanTenantAlone(r rows) (merchant.Tenant, error) { return scanTenant(r) }
+
+// scanSetup begins a set-up with the tenant itself.
+func scanSetup(r rows) (*merchant.Setup, error) {
+	var version int64
+	tenant, err := scanTenant(r, &version)
+	setup := merchant.NewSetup(tenant)
+	setup.Versions[tenant.ID] = version
+	return setup, err
 }
 
 // Tenant reads the tenant itself.
 func (t Tenant) Tenant(ctx context.Context) (merchant.Tenant, error) {
 	result, err := t.query(ctx, `SELECT `+tenantColumns+` FROM tenants WHERE id = $1`)
-	return one(result, err, scanTenant)
+	return one(result, err, scanTenantAlone)
 }
 
 // Tenants lists every tenant by name.
 func (s *Store) Tenants(ctx context.Context) ([]merchant.Tenant, error) {
 	result, err := s.engine.query(ctx, `SELECT `+tenantColumns+` FROM tenants ORDER BY name, id`)
-	return collect(result, err, scanTenant)
+	return collect(result, err, scanTenantAlone)
 }
 
 // IsNotFound tells that a read found no row.
@@ -87,7 +100,7 @@ func (tx *Tx) PutTenant(t merchant.Tenant) {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, creditor_name = excluded.creditor_name,
 			creditor_address = excluded.creditor_address, creditor_identifier = excluded.creditor_identifier,
-			setup_version = tenants.setup_version + 1, updated_at = excluded.updated_at`,
+			setup_version = tenants.setup_version + 1, version = tenants.version + 1, updated_at = excluded.updated_at`,
 		t.ID, int64(t.Number), t.Name, t.Creditor.Name, t.Creditor.Address, t.Creditor.Identifier, micros(tx.At))
 }
 
@@ -98,9 +111,6 @@ func (tx *Tx) ClaimSetup(tenantID uuid.UUID, version int64) {
 		tenantID, version)
 }
 
-// IsTenantNumberTaken tells that a new tenant's number is in use already.
-func IsTenantNumberTaken(err error) bool { return isKey(err, "tenants_number_key") }
-
 // ErrForeignRecord says that an id belongs to another tenant or another kind.
 var ErrForeignRecord = errors.New("the id is in use for something else")
 
@@ -110,7 +120,7 @@ func (tx *Tx) put(tenantID uuid.UUID, record setupRecord) {
 		INSERT INTO setup_records (tenant_id, id, kind, document, secrets, active, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, secrets = excluded.secrets,
-			active = excluded.active, updated_at = excluded.updated_at
+			active = excluded.active, version = setup_records.version + 1, updated_at = excluded.updated_at
 		WHERE setup_records.tenant_id = excluded.tenant_id AND setup_records.kind = excluded.kind`,
 		tenantID, record.id, record.kind, record.document, record.secrets, record.active, micros(tx.At))
 	tx.then(`UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1`, tenantID)

@@ -28,6 +28,7 @@ type setupRecord struct {
 	document string
 	secrets  string
 	active   bool
+	version  int64 // how often it was written
 }
 
 // The documents. Their field names are a format of ours on disk, which is why
@@ -96,14 +97,6 @@ type (
 		OfferOverrides     map[string]any         `json:"offer_overrides"`
 	}
 )
-
-func newSetup(t merchant.Tenant) *merchant.Setup {
-	return &merchant.Setup{
-		Tenant: t, Gateways: map[uuid.UUID]merchant.GatewayAccount{},
-		WebhookProfiles: map[uuid.UUID]merchant.WebhookProfile{}, HostedPages: map[uuid.UUID]merchant.HostedPage{},
-		Offers: map[uuid.UUID]merchant.Offer{}, Campaigns: map[uuid.UUID]merchant.Campaign{},
-	}
-}
 
 // PutGateway creates or changes a gateway account.
 func (s *Store) PutGateway(tx *Tx, tenantID uuid.UUID, g merchant.GatewayAccount) error {

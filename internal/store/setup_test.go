@@ -42,7 +42,16 @@ func wantShop(t *testing.T, setup *merchant.Setup, shop storetest.Shop) {
 		HostedPages:     map[uuid.UUID]merchant.HostedPage{shop.HostedPage.ID: shop.HostedPage},
 		Offers:          map[uuid.UUID]merchant.Offer{shop.Offer.ID: shop.Offer},
 		Campaigns:       map[uuid.UUID]merchant.Campaign{shop.Campaign.ID: shop.Campaign},
+		Versions:        setup.Versions, // which the writes before have made
 	})
+}
+
+// writesOf counts how often the records of a set-up were written.
+func writesOf(setup *merchant.Setup) (writes int64) {
+	for _, version := range setup.Versions {
+		writes += version
+	}
+	return writes
 }
 
 func TestSetup(t *testing.T) {
@@ -186,10 +195,11 @@ func TestTenants(t *testing.T) {
 		storetest.Equal(t, readSetup(t, env.Store, first.ID).Tenant, changed)
 
 		taken := merchant.Tenant{ID: payment.NewID(), Number: second.Number, Name: "D"}
-		if err := env.TryWrite(t, func(tx *store.Tx) error {
+		err = env.TryWrite(t, func(tx *store.Tx) error {
 			tx.PutTenant(taken)
 			return nil
-		}); !store.IsTenantNumberTaken(err) {
+		})
+		if duplicate, ok := errors.AsType[*store.KeyError](err); !ok || duplicate.Key != "tenants_number_key" {
 			t.Errorf("a number in use: %v", err)
 		}
 		if _, err := env.Store.SetupVersion(t.Context(), uuid.New()); !store.IsNotFound(err) {
@@ -264,7 +274,8 @@ func testChangeSeenElsewhere(t *testing.T, env *storetest.Env) {
 			return env.Store.PutCampaign(tx, shop.ID, shop.Campaign)
 		},
 	}
-	wantShop(t, readSetup(t, second, shop.ID), shop)
+	setup := readSetup(t, second, shop.ID)
+	wantShop(t, setup, shop)
 	for i, change := range changes {
 		before := versionOf(t, second, shop.ID)
 		env.Write(t, change)
@@ -273,10 +284,13 @@ func testChangeSeenElsewhere(t *testing.T, env *storetest.Env) {
 		if err != nil || byKey.SetupVersion <= before || byToken.SetupVersion != byKey.SetupVersion {
 			t.Errorf("change %d: version %d, then %d by key and %d by token (%v)", i, before, byKey.SetupVersion, byToken.SetupVersion, err)
 		}
-		setup, err := second.Setup(t.Context(), shop.ID, byKey.SetupVersion)
-		if err != nil {
+		writes := writesOf(setup)
+		if setup, err = second.Setup(t.Context(), shop.ID, byKey.SetupVersion); err != nil {
 			t.Fatal(err)
 		}
 		wantShop(t, setup, shop)
+		if got := writesOf(setup); got != writes+1 {
+			t.Errorf("change %d: the records were written %d times, then %d times", i, writes, got)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
-	"sepad/internal/merchant"
 	"sepad/internal/setup"
 )
 
@@ -144,11 +142,11 @@ func (s *Server) Apply(t testing.TB, text string) {
 
 func apply(t testing.TB, s *Server, kinds map[string]gateway.Kind, text string) error {
 	t.Helper()
-	file, err := merchant.ParseFile("test.yaml", []byte(text), s.Environment, slices.Sorted(maps.Keys(kinds)))
+	applier := &setup.Applier{Store: s.Env.Store, Kinds: kinds, Environment: s.Environment}
+	file, err := applier.Rules().ParseFile("test.yaml", []byte(text))
 	if err != nil {
 		return err
 	}
-	applier := &setup.Applier{Store: s.Env.Store, Kinds: kinds, Environment: s.Environment}
 	_, err = applier.Apply(t.Context(), file, clock.Real{}.Now())
 	return err
 }

@@ -90,7 +90,7 @@ CREATE TABLE tenants (
     creditor_identifier TEXT    NOT NULL DEFAULT '',
     setup_version       INTEGER NOT NULL DEFAULT 1,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1,
     CONSTRAINT tenants_id_key PRIMARY KEY (id),
     CONSTRAINT tenants_number_key UNIQUE (number)
 ) STRICT;
@@ -115,7 +115,7 @@ CREATE TABLE setup_records (
     secrets    TEXT    NOT NULL DEFAULT '',
     active     INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1,
     CONSTRAINT setup_records_id_key PRIMARY KEY (id)
 ) STRICT;
 CREATE INDEX setup_records_tenant_idx ON setup_records (tenant_id, kind, id);
@@ -473,6 +473,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (5, 4, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (6, 5, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (7, 6, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 ANALYZE sqlite_schema;

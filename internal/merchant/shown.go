@@ -1,29 +1,46 @@
-package setup
+package merchant
 
 import (
 	"time"
 
-	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
 
-// These give the fields of stored records as a resource file would have them,
-// secrets and adapters' settings left out.
+// Fields are a record's fields as a resource file and a call have them.
+type Fields map[string]any
+
+// These give the fields of stored records, secrets and adapters' settings left
+// out.
+
+// TenantFields are a tenant's own fields.
+func TenantFields(t Tenant) Fields {
+	fields := Fields{"id": t.ID, "name": t.Name, "creditor": nil}
+	if t.Creditor != (Creditor{}) {
+		creditor := map[string]any{"name": t.Creditor.Name}
+		for name, text := range map[string]string{"address": t.Creditor.Address, "identifier": t.Creditor.Identifier} {
+			if text != "" {
+				creditor[name] = text
+			}
+		}
+		fields["creditor"] = creditor
+	}
+	return fields
+}
 
 // GatewayFields are those of a gateway account.
-func GatewayFields(g merchant.GatewayAccount) Fields {
+func GatewayFields(g GatewayAccount) Fields {
 	return Fields{
 		"id": g.ID, "name": g.Name, "adapter": g.Adapter, "test_mode": g.TestMode, "descriptor": textOrNull(g.Descriptor), "active": g.Active,
 	}
 }
 
 // WebhookProfileFields are those of a webhook profile.
-func WebhookProfileFields(p merchant.WebhookProfile) Fields {
+func WebhookProfileFields(p WebhookProfile) Fields {
 	return Fields{"id": p.ID, "name": p.Name, "url": p.URL, "events": p.Events, "default": p.Default, "active": p.Active}
 }
 
 // HostedPageFields are those of a hosted page.
-func HostedPageFields(p merchant.HostedPage) Fields {
+func HostedPageFields(p HostedPage) Fields {
 	return Fields{
 		"id": p.ID, "name": p.Name, "content": p.Content, "active": p.Active,
 		"branding": map[string]any{
@@ -40,7 +57,7 @@ func HostedPageFields(p merchant.HostedPage) Fields {
 }
 
 // OfferFields are those of an offer.
-func OfferFields(o merchant.Offer) Fields {
+func OfferFields(o Offer) Fields {
 	fields := Fields{
 		"id": o.ID, "name": o.Name, "price": o.Terms.PriceMinor.String(), "currency": o.Terms.Currency,
 		"billing_type": o.Terms.BillingType, "billing_frequency": textOrNull(string(o.Terms.Frequency)),
@@ -57,7 +74,7 @@ func OfferFields(o merchant.Offer) Fields {
 }
 
 // CampaignFields are those of a campaign.
-func CampaignFields(c merchant.Campaign) Fields {
+func CampaignFields(c Campaign) Fields {
 	return Fields{
 		"id": c.ID, "name": c.Name, "offer_id": c.OfferID, "gateway_id": c.GatewayID, "hosted_page_id": c.HostedPageID,
 		"webhook_profile_id": c.WebhookProfileID, "max_payment_attempts": c.MaxPaymentAttempts,

@@ -1,0 +1,130 @@
+package setup
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/gateway"
+	"sepad/internal/merchant"
+	"sepad/internal/store"
+)
+
+// checkGateway asks the adapter whether it can work with its settings: better now
+// than at the first payment. An account that is switched off may be as it is.
+func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
+	if !account.Active {
+		return
+	}
+	kind, known := t.applier.Kinds[account.Adapter]
+	if !known {
+		t.wrong(account.ID, "adapter", "There is no adapter of this name.")
+		return
+	}
+	_, err := kind.New(gateway.Account{
+		ID: account.ID, TenantID: t.id, Name: account.Name, Descriptor: account.Descriptor,
+		TestMode: account.TestMode, Settings: account.Settings,
+	})
+	if err != nil {
+		t.wrong(account.ID, "settings", "The adapter %s cannot work with them: %s", account.Adapter, err)
+	}
+}
+
+// checkProfile allows one default webhook profile.
+func (t *tenantPlan) checkProfile(profile merchant.WebhookProfile) {
+	if !profile.Default || !profile.Active {
+		return
+	}
+	for id, other := range t.wanted.WebhookProfiles {
+		if id != profile.ID && other.Default && other.Active {
+			t.wrong(profile.ID, "default", "Webhook profile %s is the default already: give it default: false.", id)
+		}
+	}
+}
+
+// checkCampaign looks for what a campaign refers to.
+func (t *tenantPlan) checkCampaign(c merchant.Campaign) {
+	for _, reference := range []struct {
+		field string
+		kind  merchant.RecordKind
+		id    *uuid.UUID
+	}{
+		{"offer_id", merchant.KindOffer, &c.OfferID},
+		{"gateway_id", merchant.KindGateway, &c.GatewayID},
+		{"hosted_page_id", merchant.KindHostedPage, c.HostedPageID},
+		{"webhook_profile_id", merchant.KindWebhookProfile, c.WebhookProfileID},
+	} {
+		if reference.id != nil && !t.wanted.Has(reference.kind, *reference.id) {
+			t.wrong(c.ID, reference.field, "The tenant has no %s with this id.", reference.kind)
+		}
+	}
+}
+
+// checkOwner refuses an id that is new to the tenant but not to the database.
+func (t *tenantPlan) checkOwner(kind merchant.RecordKind, id uuid.UUID) error {
+	owner, storedKind, found, err := t.applier.Store.RecordOwner(t.ctx, id)
+	if err != nil {
+		return err
+	}
+	switch other := merchant.RecordKind(strings.ReplaceAll(storedKind, "_", " ")); {
+	case found && owner != t.id:
+		t.wrong(id, "id", "This id is already taken by another tenant's %s.", other)
+	case found && other != kind:
+		t.wrong(id, "id", "This id is already taken by the tenant's %s.", other)
+	case found || kind == merchant.KindTenant:
+	default:
+		return t.checkNoTenant(id)
+	}
+	return nil
+}
+
+// checkNoTenant refuses the id of a tenant for something else.
+func (t *tenantPlan) checkNoTenant(id uuid.UUID) error {
+	_, err := t.applier.Store.Tenant(id).Tenant(t.ctx)
+	if store.IsNotFound(err) {
+		return nil
+	}
+	if err == nil {
+		t.wrong(id, "id", "This id is already taken by a tenant.")
+	}
+	return err
+}
+
+// fieldAlone locates a mistake of a call, which is about one record.
+func fieldAlone(_ uuid.UUID, field string) (line int, path string) { return 0, field }
+
+// locator knows where a file has its records.
+func locator(file *merchant.File) func(id uuid.UUID, field string) (line int, path string) {
+	type place struct {
+		line int
+		path string
+	}
+	places, references := map[uuid.UUID]place{}, map[string]int{}
+	for _, t := range file.Tenants {
+		places[t.Tenant.ID] = place{t.Line, t.Path}
+		note := func(id uuid.UUID, line int, path string) { places[id] = place{line, path} }
+		noteAll(Gateways, t.Gateways, note)
+		noteAll(WebhookProfiles, t.WebhookProfiles, note)
+		noteAll(HostedPages, t.HostedPages, note)
+		noteAll(Offers, t.Offers, note)
+		noteAll(Campaigns, t.Campaigns, note)
+		for _, reference := range t.Unresolved {
+			references[reference.Path] = reference.Line
+		}
+	}
+	return func(id uuid.UUID, field string) (int, string) {
+		at := places[id]
+		path := at.path + "." + field
+		if line, known := references[path]; known {
+			return line, path
+		}
+		return at.line, path
+	}
+}
+
+func noteAll[T any](of Kind[T], entries []merchant.Entry[T], note func(uuid.UUID, int, string)) {
+	for _, entry := range entries {
+		id, _ := of.identify(entry.Record)
+		note(id, entry.Line, entry.Path)
+	}
+}
