@@ -97,8 +97,8 @@ func onScript() body { return apptest.Direct().With(body{"gateway_id": scriptedG
 
 // options gives the script an account of the shop.
 func (g *scripted) options(kind gateway.Kind) apptest.Options {
-	kind.Name, kind.DisplayName = "scripted", "Scripted"
-	kind.New = func(gateway.Account) (gateway.Adapter, error) { return g, nil }
+	kind.Name, kind.DisplayName, kind.Currencies = "scripted", "Scripted", []string{"EUR"}
+	kind.New = func(gateway.Account, gateway.Values) (gateway.Adapter, error) { return g, nil }
 	return apptest.Options{Adapters: map[string]gateway.Kind{"scripted": kind}}
 }
 
@@ -110,7 +110,7 @@ func eachScripted(t *testing.T, test func(t *testing.T, s *apptest.Server, g *sc
 		t.Run(engine.name, func(t *testing.T) {
 			t.Parallel()
 			g := &scripted{}
-			s := apptest.Open(t, engine.open(t), g.options(gateway.Kind{Currencies: []string{"EUR"}}))
+			s := apptest.Open(t, engine.open(t), g.options(gateway.Kind{}))
 			addScripted(t, s, "")
 			test(t, s, g)
 		})

@@ -64,8 +64,8 @@ func TestCampaignModeOverrides(t *testing.T) {
 			},
 			{
 				"a currency is taken in any case", apptest.ServerCampaign,
-				body{"currency": "chf"},
-				fields{"currency": "CHF", "offer.currency": "CHF", "amount": "19.90"},
+				body{"currency": "eUr"},
+				fields{"currency": "EUR", "offer.currency": "EUR", "amount": "19.90"},
 			},
 			{
 				"a billing type", apptest.ServerCampaign,

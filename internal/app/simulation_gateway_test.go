@@ -32,17 +32,17 @@ type simulatedGateway struct {
 }
 
 func (g *simulatedGateway) kind() gateway.Kind {
-	inner := sandbox.Kind(g.ledger, sandbox.Options{PublicURL: "http://sepad.test", SlowFor: 1, GiveUpAfter: 1})
-	return gateway.Kind{
-		Name: sandbox.Name, DisplayName: inner.DisplayName, Real: g.remote,
-		New: func(account gateway.Account) (gateway.Adapter, error) {
-			adapter, err := inner.New(account)
-			if err != nil {
-				return nil, err
-			}
-			return &simulatedAdapter{gateway: g, inner: adapter.(*sandbox.Adapter)}, nil
-		},
+	kind := sandbox.Kind(g.ledger, sandbox.Options{PublicURL: "http://sepad.test", SlowFor: 1, GiveUpAfter: 1})
+	inner := kind.New
+	kind.Real = g.remote
+	kind.New = func(account gateway.Account, values gateway.Values) (gateway.Adapter, error) {
+		adapter, err := inner(account, values)
+		if err != nil {
+			return nil, err
+		}
+		return &simulatedAdapter{gateway: g, inner: adapter.(*sandbox.Adapter)}, nil
 	}
+	return kind
 }
 
 type simulatedAdapter struct {

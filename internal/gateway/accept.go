@@ -57,8 +57,8 @@ func (q question) accept(o payment.Outcome) (payment.Outcome, error) {
 
 func (q question) acceptDecline(d payment.Decline) payment.Decline {
 	return payment.Decline{
-		Code: knownCode(d.Code), Message: q.personal.clean(d.Message),
-		GatewayCode: q.personal.clean(d.GatewayCode), GatewayMessage: q.personal.clean(d.GatewayMessage),
+		Code: knownCode(d.Code), Message: q.private.clean(d.Message),
+		GatewayCode: q.private.clean(d.GatewayCode), GatewayMessage: q.private.clean(d.GatewayMessage),
 	}
 }
 

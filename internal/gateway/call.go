@@ -15,7 +15,8 @@ import (
 type question struct {
 	operation             operation
 	merchantTransactionID string
-	personal              redactor
+	charge                *Charge  // nil for questions that name no payer
+	private               redactor // filled by put
 	canVerify             bool
 	sendBefore            time.Time
 	breaker               *breaker
@@ -25,6 +26,7 @@ type question struct {
 // put asks the adapter, on a context of its own: once money may be moving, a
 // browser that hangs up must not cut the answer off.
 func (c *Client) put(ctx context.Context, q question) (payment.Outcome, error) {
+	q.private = redactor{charge: q.charge, secrets: c.secrets}
 	began := c.options.Now()
 	outcome, err := c.send(ctx, q, began)
 	if errors.Is(err, ErrNotSent) {
@@ -41,6 +43,9 @@ func (c *Client) send(ctx context.Context, q question, now time.Time) (payment.O
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.options.Timeout)
 	defer cancel()
+	if !q.sendBefore.IsZero() {
+		ctx = context.WithValue(ctx, sendBeforeKey{}, q.sendBefore)
+	}
 	return q.breaker.pass(func() (payment.Outcome, error) { return c.answer(ctx, q) })
 }
 
@@ -83,7 +88,7 @@ func (c *Client) unsent(q question, why error) (payment.Outcome, error) {
 
 func (c *Client) unknown(q question, cause error) error {
 	return &unknownError{
-		adapter: c.kind.Name, operation: q.operation, words: q.personal.clean(cause.Error()),
+		adapter: c.kind.Name, operation: q.operation, words: q.private.clean(cause.Error()),
 		timedOut: errors.Is(cause, context.DeadlineExceeded),
 	}
 }

@@ -39,6 +39,7 @@ type Client struct {
 	refunder Refunder
 	receiver NotificationReceiver
 	local    Announcer
+	secrets  []string // of the account's settings
 	payments *breaker // nil for gateways that never move money
 	lookups  *breaker
 	options  Options
@@ -46,11 +47,15 @@ type Client struct {
 
 // NewClient makes the adapter for an account and finds out what it can do.
 func NewClient(kind Kind, account Account, options Options) (*Client, error) {
-	adapter, err := kind.New(account)
+	values, read := readSettings(kind.Settings, account.Settings)
+	if len(read.wrong) > 0 {
+		return nil, fmt.Errorf("gateway account %s: %w", account.ID, read.wrong[0])
+	}
+	adapter, err := kind.New(account, values)
 	if err != nil {
 		return nil, fmt.Errorf("gateway account %s: %w", account.ID, err)
 	}
-	c := &Client{kind: kind, account: account, adapter: adapter, options: options.filled()}
+	c := &Client{kind: kind, account: account, adapter: adapter, secrets: values.secrets(), options: options.filled()}
 	c.verifier, _ = adapter.(Verifier)
 	c.reader, _ = adapter.(StatusReader)
 	c.refunder, _ = adapter.(Refunder)
@@ -98,7 +103,7 @@ func (c *Client) Submit(ctx context.Context, charge Charge) (payment.Outcome, er
 	}
 	return c.put(ctx, question{
 		operation: operationSubmit, merchantTransactionID: charge.MerchantTransactionID,
-		personal: redactor{&charge}, canVerify: c.CanVerify(), sendBefore: charge.SendBefore, breaker: c.payments,
+		charge: &charge, canVerify: c.CanVerify(), sendBefore: charge.SendBefore, breaker: c.payments,
 		ask: func(ctx context.Context) (payment.Outcome, error) { return c.adapter.Submit(ctx, charge) },
 	})
 }

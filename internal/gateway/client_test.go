@@ -80,7 +80,10 @@ func (b *bundle) newClient(t *testing.T, adapter gateway.Adapter) *gateway.Clien
 }
 
 func kindOf(adapter gateway.Adapter) gateway.Kind {
-	return gateway.Kind{Name: "scripted", Real: true, New: func(gateway.Account) (gateway.Adapter, error) { return adapter, nil }}
+	return gateway.Kind{
+		Name: "scripted", Real: true, Settings: []gateway.Setting{{Name: "api_key", Type: gateway.SettingText, Secret: true}},
+		New: func(gateway.Account, gateway.Values) (gateway.Adapter, error) { return adapter, nil },
+	}
 }
 
 // ask makes the same call for each operation.
@@ -332,7 +335,9 @@ func TestAbilities(t *testing.T) {
 	})
 	t.Run("an account that the adapter refuses is an error", func(t *testing.T) {
 		t.Parallel()
-		kind := gateway.Kind{New: func(gateway.Account) (gateway.Adapter, error) { return nil, errors.New("api_key is missing") }}
+		kind := gateway.Kind{New: func(gateway.Account, gateway.Values) (gateway.Adapter, error) {
+			return nil, errors.New("api_key is missing")
+		}}
 		if _, err := gateway.NewClient(kind, gateway.Account{}, gateway.Options{}); err == nil || !strings.Contains(err.Error(), "api_key is missing") {
 			t.Errorf("gave error %v", err)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
 
@@ -103,7 +104,8 @@ type Account struct {
 	Name       string
 	Descriptor string
 	TestMode   bool
-	Settings   map[string]any
+	// Settings are as they were stored; an adapter is given them as Values.
+	Settings merchant.Settings
 }
 
 // Kind describes an adapter before any account exists.
@@ -114,11 +116,16 @@ type Kind struct {
 	DisplayName string
 	// Real is false for gateways that never move money.
 	Real bool
-	// Currencies it can collect; empty means any.
+	// Batch tells that payments wait for a file: they are pending when they are
+	// taken, and named by the gateway only once the file has been written.
+	Batch bool
+	// Currencies are all that it can collect.
 	Currencies []string
+	// Settings are all that an account of it can be told.
+	Settings []Setting
 	// Report says how the processor's files name things; files with our own
 	// names are understood without it.
 	Report ReportFormat
 	// New makes the adapter for an account, or says which setting is wrong.
-	New func(Account) (Adapter, error)
+	New func(Account, Values) (Adapter, error)
 }

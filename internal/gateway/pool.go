@@ -47,5 +47,5 @@ func (p *Pool) Client(adapter string, account Account) (*Client, error) {
 // Collects tells whether an adapter can collect a currency.
 func (p *Pool) Collects(adapter, currency string) bool {
 	kind, known := p.kinds[adapter]
-	return known && (len(kind.Currencies) == 0 || slices.Contains(kind.Currencies, currency))
+	return known && slices.Contains(kind.Currencies, currency)
 }

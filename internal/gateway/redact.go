@@ -26,9 +26,14 @@ var (
 	emailShape = regexp.MustCompile(`[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+`)
 )
 
-// redactor strikes out what a charge says about its payer. Its patterns are
-// built only when there is a text to clean, which an approved payment has not.
-type redactor struct{ charge *Charge }
+// redactor strikes out what a charge says about its payer, and the secrets of the
+// account's settings, which gateways like to repeat in their complaints. Its
+// patterns are built only when there is a text to clean, which an approved
+// payment has not.
+type redactor struct {
+	charge  *Charge
+	secrets []string
+}
 
 // clean makes a gateway's text fit to be stored, logged and shown: valid, of
 // bounded length, on one line, and without personal data.
@@ -37,6 +42,11 @@ func (r redactor) clean(text string) string {
 		return ""
 	}
 	text = strings.Map(blankControls, strings.ToValidUTF8(text, "\uFFFD"))
+	for _, secret := range r.secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, removed)
+		}
+	}
 	if r.charge != nil {
 		for _, pattern := range r.charge.personalPatterns() {
 			text = pattern.ReplaceAllString(text, removed)

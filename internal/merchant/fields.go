@@ -113,7 +113,7 @@ func oneOf[T ~string](o object, key string, values []T, fallback T) T {
 	if value := T(text); slices.Contains(values, value) {
 		return value
 	}
-	o.wrong(key, "This must be one of %s.%s", listed(values), didYouMean(text, asTexts(values)))
+	o.wrong(key, "This must be one of %s.%s", listed(values), DidYouMean(text, asTexts(values)))
 	return fallback
 }
 

@@ -83,7 +83,7 @@ func (o object) events() []payment.EventKind {
 		path := fmt.Sprintf("%s[%d]", o.at("events"), i)
 		switch kind := payment.EventKind(item.text); {
 		case !slices.Contains(payment.EventKinds, kind):
-			o.r.wrong(item.line, path, "This must be one of %s.%s", listed(payment.EventKinds), didYouMean(item.text, asTexts(payment.EventKinds)))
+			o.r.wrong(item.line, path, "This must be one of %s.%s", listed(payment.EventKinds), DidYouMean(item.text, asTexts(payment.EventKinds)))
 		case slices.Contains(kinds, kind):
 			o.r.wrong(item.line, path, "This event is named twice.")
 		default:

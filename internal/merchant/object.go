@@ -44,7 +44,7 @@ func (r *reader) object(from *node, path string, keys ...string) (object, bool) 
 		case field.name.kind == mergeNode:
 			r.wrong(field.name.line, path, "Merge keys (<<) are not supported: write the fields out.")
 		case !slices.Contains(keys, name):
-			r.wrong(field.name.line, join(path, shown(name)), "This field is not known.%s", didYouMean(name, keys))
+			r.wrong(field.name.line, join(path, shown(name)), "This field is not known.%s", DidYouMean(name, keys))
 		case seen[name]:
 			r.wrong(field.name.line, join(path, name), "This field is given twice.")
 		default:

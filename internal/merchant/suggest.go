@@ -23,8 +23,8 @@ func shown(name string) string {
 	return quoted
 }
 
-// didYouMean suggests the known name that a mistyped one is nearest to.
-func didYouMean(name string, known []string) string {
+// DidYouMean suggests the known name that a mistyped one is nearest to.
+func DidYouMean(name string, known []string) string {
 	if len(name) > maxShownName {
 		return ""
 	}

@@ -34,7 +34,7 @@ tenants:
       - id: %[1]s0010
         name: Main
         adapter: picky
-        settings: {account: 9007199254740993, ratio: 3.0, nested: {list: [1, two]}}
+        settings: {account: 9007199254740993, nested: {count: 1, name: two}}
     webhook_profiles:
       - id: %[1]s0020
         name: Backend
@@ -73,12 +73,14 @@ func newBench(env *storetest.Env) *bench {
 // newApplier has an adapter that looks at its settings.
 func (b *bench) newApplier(st *store.Store) *setup.Applier {
 	kinds := adapters.All(st.SandboxLedger(), sandbox.Options{})
-	kinds["picky"] = gateway.Kind{Name: "picky", New: func(account gateway.Account) (gateway.Adapter, error) {
-		if account.Settings["account"] == nil {
-			return nil, errors.New("account is missing")
-		}
-		return kinds[sandbox.Name].New(account)
-	}}
+	picky := kinds[sandbox.Name]
+	picky.Name = "picky"
+	picky.Settings = append(picky.Settings,
+		gateway.Setting{Name: "account", Type: gateway.SettingNumber, Required: true},
+		gateway.Setting{Name: "nested", Type: gateway.SettingObject, Fields: []gateway.Setting{
+			{Name: "count", Type: gateway.SettingNumber}, {Name: "name", Type: gateway.SettingText},
+		}})
+	kinds["picky"] = picky
 	return &setup.Applier{Store: st, Kinds: kinds, Environment: merchant.Sandbox}
 }
 
@@ -228,7 +230,7 @@ func TestApplyChanges(t *testing.T) {
 		kind               merchant.RecordKind
 	}{
 		{"a tenant's name", "name: Bookshop\n", "name: Book Shop\n", merchant.KindTenant},
-		{"a setting of a gateway", "ratio: 3.0", "ratio: 3.5", merchant.KindGateway},
+		{"a setting of a gateway", "count: 1", "count: 2", merchant.KindGateway},
 		{"a webhook address", "/hooks", "/events", merchant.KindWebhookProfile},
 		{"the content of a page", "headline: Hello", "headline: Welcome", merchant.KindHostedPage},
 		{"a price", "19.90", "24.90", merchant.KindOffer},
@@ -258,7 +260,7 @@ func TestApplyChanges(t *testing.T) {
 		t.Parallel()
 		b := newBench(storetest.SQLite(t))
 		b.apply(t, b.text())
-		if changes := b.apply(t, b.text("ratio: 3.0", "ratio: 3", "badge: 7", "badge: 7.0")); setup.AnyChange(changes) {
+		if changes := b.apply(t, b.text("count: 1", "count: 1.0", "badge: 7", "badge: 7.0")); setup.AnyChange(changes) {
 			t.Errorf("got %v", changes)
 		}
 	})
@@ -338,7 +340,8 @@ func TestApplyMistakes(t *testing.T) {
 			{"a tenant's id is not a record's", b.prefix + "0030", other.ID.String(), "hosted_pages[0].id: This id is already taken by a tenant."},
 			{"a record's id is not a tenant's", b.prefix + "0001", other.Offer.ID.String(), "tenants[0].id: This id is already taken by another tenant's offer."},
 			{"a reference to another tenant's record leads nowhere", "offer_id: " + b.prefix + "0040", "offer_id: " + other.Offer.ID.String(), "campaigns[0].offer_id: The tenant has no offer with this id."},
-			{"the adapter says which setting is wrong", "account: 9007199254740993, ", "", "gateways[0].settings: The adapter picky cannot work with them: account is missing"},
+			{"a setting that is missing is named", "account: 9007199254740993, ", "", "gateways[0].settings.account: This setting is required."},
+			{"a setting that nobody knows is named, and the one that was meant", "{count: 1, ", "{cuont: 1, ", "gateways[0].settings.nested.cuont: This setting is not known. Did you mean count?"},
 			{"another tenant's key is refused", "- name: backend", "- {name: backend, key: " + otherKey + "}", "api_keys[0].key: This key is already that of another tenant."},
 		} {
 			t.Run(example.name, func(t *testing.T) {

@@ -21,12 +21,12 @@ func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 		t.wrong(account.ID, "adapter", "There is no adapter of this name.")
 		return
 	}
-	_, err := kind.New(gateway.Account{
+	mistakes := kind.Check(gateway.Account{
 		ID: account.ID, TenantID: t.id, Name: account.Name, Descriptor: account.Descriptor,
 		TestMode: account.TestMode, Settings: account.Settings,
 	})
-	if err != nil {
-		t.wrong(account.ID, "settings", "The adapter %s cannot work with them: %s", account.Adapter, err)
+	for _, mistake := range mistakes {
+		t.wrong(account.ID, strings.TrimSuffix("settings."+mistake.Setting, "."), "%s", mistake.Sentence)
 	}
 }
 

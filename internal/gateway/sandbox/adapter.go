@@ -14,12 +14,11 @@
 // (refund.go). What happens to a payment later, a settlement or a chargeback, is
 // reported by notifications (notification.go).
 //
-// An account takes one setting, notification_secret; whatever else stands there
-// is ignored, so that a real gateway's settings can stay while its tenant tries
-// the sandbox.
+// An account has one setting, notification_secret.
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -65,13 +64,22 @@ func (o Options) bankURL(reference string) string {
 	return strings.TrimRight(o.PublicURL, "/") + BankPath + reference + "/"
 }
 
+const notificationSecret = "notification_secret"
+
+// settings are what an account of the sandbox can be told.
+var settings = []gateway.Setting{{
+	Name: notificationSecret, Type: gateway.SettingText, Secret: true,
+	Help: "Lets a test send notifications from outside, signed with it. Without it this process alone knows the secret.",
+}}
+
 // Kind describes the sandbox, whose adapters all remember in one ledger.
 func Kind(ledger Ledger, options Options) gateway.Kind {
 	own := rand.Text()
 	return gateway.Kind{
-		Name: Name, DisplayName: "Sandbox", Report: report,
-		New: func(account gateway.Account) (gateway.Adapter, error) {
-			return &Adapter{account: account, ledger: ledger, options: options.filled(), secret: secretOf(account, own)}, nil
+		Name: Name, DisplayName: "Sandbox", Currencies: []string{"EUR"}, Settings: settings, Report: report,
+		New: func(account gateway.Account, values gateway.Values) (gateway.Adapter, error) {
+			secret := cmp.Or(values.Text(notificationSecret), own)
+			return &Adapter{account: account, ledger: ledger, options: options.filled(), secret: secret}, nil
 		},
 	}
 }

@@ -117,3 +117,19 @@ func ibanFor(outcome sandbox.Outcome) string {
 	}
 	return ""
 }
+
+// newAdapter makes the adapter without the client around it.
+func newAdapter(t *testing.T, ledger sandbox.Ledger, account gateway.Account) (made *sandbox.Adapter) {
+	t.Helper()
+	kind := sandbox.Kind(ledger, sandbox.Options{PublicURL: publicURL + "/"})
+	inner := kind.New
+	kind.New = func(account gateway.Account, values gateway.Values) (gateway.Adapter, error) {
+		adapter, err := inner(account, values)
+		made = adapter.(*sandbox.Adapter)
+		return adapter, err
+	}
+	if _, err := gateway.NewClient(kind, account, gateway.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return made
+}

@@ -28,11 +28,7 @@ func setup(t *testing.T) bundle {
 	t.Helper()
 	ledger := newWitness()
 	account := newAccount()
-	adapter, err := sandbox.Kind(ledger, sandbox.Options{PublicURL: publicURL + "/"}).New(account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bundle{t, ledger, account, adapter.(*sandbox.Adapter)}
+	return bundle{t, ledger, account, newAdapter(t, ledger, account)}
 }
 
 func (s bundle) submit(charge gateway.Charge) payment.Outcome {
@@ -314,10 +310,7 @@ func TestEntry(t *testing.T) {
 		ledger := newWitness()
 		charge := chargeFor(t, sandbox.Approved)
 		for range 2 {
-			adapter, err := sandbox.Kind(ledger, sandbox.Options{}).New(newAccount())
-			if err != nil {
-				t.Fatal(err)
-			}
+			adapter := newAdapter(t, ledger, newAccount())
 			if _, err := adapter.Submit(context.Background(), charge); err != nil {
 				t.Error(err)
 			}

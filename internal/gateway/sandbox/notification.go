@@ -29,15 +29,6 @@ const (
 // chargebackReason is what the payer's bank says: the payer wants the money back.
 const chargebackReason = "MD06"
 
-// secretOf is the account's secret. An account without one knows the secret of
-// this process alone: it hears the sandbox itself, and nobody outside.
-func secretOf(account gateway.Account, own string) string {
-	if secret, ok := account.Settings["notification_secret"].(string); ok && secret != "" {
-		return secret
-	}
-	return own
-}
-
 // notificationBody is what the sandbox sends.
 type notificationBody struct {
 	Event                 string    `json:"event"`

@@ -1,0 +1,97 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Values are an account's settings as its adapter gets them: checked, complete
+// with defaults, and masked however they are printed. Asking for a name that the
+// adapter's table does not have is a mistake in the adapter, and panics.
+type Values struct {
+	table  []Setting
+	values map[string]any
+}
+
+// Text gives a text, "" when there is none.
+func (v Values) Text(name string) string { return value[string](v, name) }
+
+// Number gives a whole number.
+func (v Values) Number(name string) int { return value[int](v, name) }
+
+// Flag gives true or false.
+func (v Values) Flag(name string) bool { return value[bool](v, name) }
+
+// Object gives the fields of an object, and false when it is not given.
+func (v Values) Object(name string) (Values, bool) {
+	object := v.given(name)
+	fields, isGiven := object.(Values)
+	return fields, isGiven
+}
+
+func value[T any](v Values, name string) T {
+	typed, ok := v.given(name).(T)
+	if !ok {
+		panic(fmt.Sprintf("gateway: the setting %s is not a %T", name, typed))
+	}
+	return typed
+}
+
+func (v Values) given(name string) any {
+	given, declared := v.values[name]
+	if !declared {
+		panic("gateway: the setting " + name + " is not in the adapter's table")
+	}
+	return given
+}
+
+// secrets lists what must not turn up in a text.
+func (v Values) secrets() (secrets []string) {
+	for _, setting := range v.table {
+		if fields, isObject := v.values[setting.Name].(Values); isObject {
+			secrets = append(secrets, fields.secrets()...)
+		}
+		if text, isText := v.values[setting.Name].(string); isText && setting.Secret {
+			secrets = append(secrets, text)
+		}
+	}
+	return secrets
+}
+
+// Shown gives what may be shown of an account's settings, completed by defaults,
+// and the names of the secrets that are set.
+func (k Kind) Shown(account Account) (shown map[string]any, secrets []string) {
+	values, _ := readSettings(k.Settings, account.Settings)
+	return values.shown("", &secrets), secrets
+}
+
+func (v Values) shown(prefix string, secrets *[]string) map[string]any {
+	shown := map[string]any{}
+	for _, setting := range v.table {
+		switch given := v.values[setting.Name].(type) {
+		case Values:
+			shown[setting.Name] = given.shown(prefix+setting.Name+".", secrets)
+		default:
+			if !setting.Secret {
+				shown[setting.Name] = given
+			} else if given != "" {
+				*secrets = append(*secrets, prefix+setting.Name)
+			}
+		}
+	}
+	return shown
+}
+
+const masked = "***"
+
+func (v Values) String() string { return masked }
+
+// Format masks for every verb.
+func (v Values) Format(w fmt.State, _ rune) { io.WriteString(w, masked) }
+
+// MarshalText keeps the settings out of JSON.
+func (v Values) MarshalText() ([]byte, error) { return []byte(masked), nil }
+
+// LogValue keeps the settings out of logs.
+func (v Values) LogValue() slog.Value { return slog.StringValue(masked) }
