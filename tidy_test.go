@@ -199,7 +199,7 @@ func checkProviderFiles(sources []source) (findings []finding) {
 			names[name] = append(names[name], path.Base(f.path))
 		}
 	}
-	known := slices.Concat(required, []string{"client.go", "doc.go", "report.go"}, names["sandbox"])
+	known := slices.Concat(required, []string{"client.go", "doc.go", "report.go", "server_test.go"}, names["sandbox"])
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		folder := "internal/gateway/" + name
 		for _, wanted := range required {

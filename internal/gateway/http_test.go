@@ -317,6 +317,11 @@ func TestHTTPConnections(t *testing.T) {
 		_, err := get(ctx, h)
 		wantUnknown(t, err)
 	})
+}
+
+func TestHTTPProtocol(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
 	t.Run("questions share a connection", func(t *testing.T) {
 		t.Parallel()
 		p := newPeer(t, func(connection net.Conn, _ int) {

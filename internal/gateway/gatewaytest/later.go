@@ -118,6 +118,9 @@ func (s Suite) testPending(t *testing.T) {
 		wantVerdict(t, b.status(t, lookup(charge)), payment.VerdictPending)
 	}
 	b.wantDebits(t, approved, 0)
+	if b.Settle != nil {
+		b.Settle()
+	}
 	wantVerdict(t, b.status(t, atSettlement(approved)), payment.VerdictApproved)
 	wantVerdict(t, b.status(t, atSettlement(declined)), payment.VerdictDeclined)
 	b.wantDebits(t, approved, 1)

@@ -72,8 +72,12 @@ func (s Suite) testSubmittedTwice(t *testing.T) {
 }
 
 func (s Suite) testUnreachable(t *testing.T) {
-	b := s.open(t, 0)
-	charge := NewCharge(t, s.Unreachable)
+	open, iban := s.Open, s.Unreachable
+	if s.OpenUnreachable != nil {
+		open, iban = s.OpenUnreachable, s.Approved
+	}
+	b := newBench(t, open(t), 0)
+	charge := NewCharge(t, iban)
 	wantVerdict(t, b.submit(t, charge), payment.VerdictUnsent)
 	b.wantDebits(t, charge, 0)
 }

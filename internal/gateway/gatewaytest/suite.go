@@ -40,8 +40,11 @@ type Suite struct {
 	Verification Verification
 	Pending      Pending
 	Status       Status
-	// Unreachable is an account whose payments are never sent.
-	Unreachable string
+	// Unreachable is an account whose payments are never sent. A gateway that
+	// cannot be cut off for one account is opened by OpenUnreachable instead, as
+	// one that is cut off for all.
+	Unreachable     string
+	OpenUnreachable func(t *testing.T) Gateway
 	// Hanging is an account whose payments get no answer for a long time.
 	Hanging string
 	// Malformed is an account whose payments get an answer that makes no sense.
@@ -61,6 +64,9 @@ type Gateway struct {
 	Account gateway.Account
 	// Debits counts, at the gateway itself, how often a payment was collected.
 	Debits func(t *testing.T, merchantTransactionID string) int
+	// Settle makes the time of pending payments come at a gateway that has a
+	// clock of its own; nil where it follows the At of questions.
+	Settle func()
 }
 
 // Decline is an account that is refused, and the refusal that must come out.
@@ -103,7 +109,7 @@ func Run(t *testing.T, s Suite) {
 	s.part(t, PartVerification, s.Verification != Verification{}, s.testVerification)
 	s.part(t, PartPending, s.Pending != Pending{}, s.testPending)
 	s.part(t, PartStatus, s.Status != Status{}, s.testStatus)
-	s.part(t, PartUnreachable, s.Unreachable != "", s.testUnreachable)
+	s.part(t, PartUnreachable, s.Unreachable != "" || s.OpenUnreachable != nil, s.testUnreachable)
 	s.part(t, PartHanging, s.Hanging != "", s.testHanging)
 	s.part(t, PartMalformed, s.Malformed != "", s.testMalformed)
 	s.part(t, PartRefund, s.Refunded != "", s.testRefund)
