@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"errors"
+	"os"
 
 	"sepad/internal/clock"
 	"sepad/internal/config"
@@ -22,6 +23,7 @@ func (devCommand) Help() string {
 }
 
 func (c *devCommand) Run(p *program) error {
+	c.Complete(os.Environ())
 	if c.Environment != "" && c.Environment != string(merchant.Sandbox) {
 		return errors.New("SEPAD_ENVIRONMENT: sepad dev is always a sandbox; use sepad serve for anything else")
 	}

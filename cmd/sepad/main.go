@@ -18,6 +18,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"sepad/internal/config"
 	"sepad/internal/merchant"
 )
 
@@ -95,11 +96,17 @@ func asked(err error) string {
 	return strings.Join(append([]string{"sepad"}, words...), " ")
 }
 
-// fail prints one line; only the mistakes of a resource file, which stand in
-// different lines themselves, have one each.
+// fail prints one line; only bad settings and the mistakes of a resource file,
+// which stand in different lines themselves, have one each.
 func (p *program) fail(err error, code int) int {
 	if wrong, ok := errors.AsType[*merchant.FileError](err); ok {
 		fmt.Fprintln(p.stderr, wrong)
+		return code
+	}
+	if wrong, ok := errors.AsType[config.Errors](err); ok {
+		for _, sentence := range wrong {
+			fmt.Fprintln(p.stderr, "sepad: "+sentence)
+		}
 		return code
 	}
 	var parts []string

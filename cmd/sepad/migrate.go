@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"sepad/internal/config"
 	"sepad/internal/store"
@@ -15,6 +16,7 @@ func (migrateCommand) Help() string {
 }
 
 func (c *migrateCommand) Run(p *program) error {
+	c.Complete(os.Environ())
 	database := c.Database
 	if database.DatabaseURL == "" {
 		var err error

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"syscall"
 
 	"sepad/internal/app"
@@ -23,6 +24,7 @@ func (serveCommand) Help() string {
 }
 
 func (c *serveCommand) Run(p *program) error {
+	c.Complete(os.Environ())
 	cfg, err := c.Config()
 	if err != nil {
 		return err

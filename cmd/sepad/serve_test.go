@@ -52,7 +52,7 @@ func TestServeNamesTheWrongSetting(t *testing.T) {
 		{"no keys", "SEPAD_ENCRYPTION_KEYS is not set", []string{database}, nil},
 		{"a bad variable", `SEPAD_GATEWAY_TIMEOUT: "abc" is not a duration such as 30s`, []string{database, keys, "SEPAD_GATEWAY_TIMEOUT=abc"}, nil},
 		{"a bad flag, which beats a good variable", `SEPAD_SESSION_TTL: "x" is not a duration`, []string{database, keys, "SEPAD_SESSION_TTL=1h"}, []string{"--session-ttl", "x"}},
-		{"a bad rate", "SEPAD_RATE_PAGE must be a number", []string{database, keys, "SEPAD_RATE_PAGE=many"}, nil},
+		{"a bad rate", "SEPAD_RATE_PAGE: it is a number", []string{database, keys, "SEPAD_RATE_PAGE=many"}, nil},
 		{"an address that is not ours", "SEPAD_LISTEN: ", []string{database, keys}, []string{"--listen", "192.0.2.1:80"}},
 		{"a database that cannot be reached", "the database", []string{"SEPAD_DATABASE_URL=postgres://u:hunter2@127.0.0.1:1/x", keys}, []string{"--listen", "127.0.0.1:0"}},
 		{"a folder that does not exist", "sepad: ", []string{"SEPAD_DATABASE_URL=sqlite:nowhere/sepad.db", keys}, []string{"--listen", "127.0.0.1:0"}},

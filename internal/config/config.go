@@ -1,20 +1,16 @@
 package config
 
 import (
-	"errors"
 	"net"
 	"net/url"
 	"strings"
 	"time"
 
-	"sepad/internal/checkout"
-	"sepad/internal/gateway"
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/vault"
 	"sepad/internal/web"
-	"sepad/internal/webhook"
 )
 
 // Config is what a server is made from.
@@ -58,7 +54,6 @@ type Access struct {
 }
 
 const (
-	defaultListen = "127.0.0.1:8080"
 	// minAdminToken keeps a production's admin token from being guessed.
 	minAdminToken = 16
 
@@ -68,127 +63,84 @@ const (
 	maxWebhookWait    = 7 * 24 * time.Hour
 )
 
-// Access reads the settings of a short command.
+// Access reads the settings of a short command. As with Config, its error is an
+// Errors that names every setting which is wrong or missing.
 func (s Database) Access() (Access, error) {
-	var a Access
-	var err error
-	if a.Environment, err = parseEnvironment(s.Environment); err != nil {
-		return Access{}, err
+	r := newReader(&s, s.problems)
+	a := s.access(r)
+	return a, r.err()
+}
+
+func (s *Database) access(r *reader) Access {
+	a := Access{
+		Environment:       parsed(r, &s.Environment, parseEnvironment),
+		DatabaseURL:       r.checked(&s.DatabaseURL, checkDatabaseURL),
+		Dunning:           parsed(r, &s.DunningDays, parseDays),
+		KeepSubscriptions: parsed(r, &s.ChargebackKeepsSubscription, parseBool),
 	}
-	if a.DatabaseURL, err = parseDatabaseURL(s.DatabaseURL); err != nil {
-		return Access{}, err
+	if s.DatabaseURL == "" {
+		r.missing(&s.DatabaseURL, "name a database as sqlite:PATH or postgres://…")
 	}
 	if strings.TrimSpace(s.EncryptionKeys) == "" {
-		return Access{}, errors.New("SEPAD_ENCRYPTION_KEYS is not set: give at least one key as name:base64 of 32 bytes, such as main:$(openssl rand -base64 32)")
+		r.missing(&s.EncryptionKeys, "give at least one key as name:base64 of 32 bytes, such as main:$(openssl rand -base64 32)")
+		return a
 	}
-	if a.Dunning, err = parseDays("SEPAD_DUNNING_DAYS", s.DunningDays, payment.DefaultDunning()); err != nil {
-		return Access{}, err
-	}
-	if a.KeepSubscriptions, err = parseBool("SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION", s.KeepSubscriptions); err != nil {
-		return Access{}, err
-	}
+	var err error
 	a.Vault, err = vault.New(s.EncryptionKeys)
-	return a, err
+	r.note(err)
+	return a
 }
 
-// Config reads the settings of a server; its error names the first that is
-// wrong or missing.
+// Config reads the settings of a server.
 func (s Settings) Config() (Config, error) {
-	access, err := s.Access()
-	if err != nil {
-		return Config{}, err
-	}
+	r := newReader(&s, s.problems)
+	access := s.access(r)
 	c := Config{
 		Environment: access.Environment, DatabaseURL: access.DatabaseURL, Vault: access.Vault,
-		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions, AdminToken: s.AdminToken,
+		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,
+
+		Listen:             r.checked(&s.Listen, checkListen),
+		PublicURL:          strings.TrimRight(r.checked(&s.PublicURL, checkPublicURL), "/"),
+		DatabaseReplicaURL: r.checked(&s.DatabaseReplicaURL, checkReplicaURL(access.DatabaseURL)),
+		RedisURL:           r.checked(&s.RedisURL, checkAddress("redis://localhost:6379", "redis", "rediss", "unix")),
+		AdminToken:         s.AdminToken,
+
+		SessionTTL:      parsed(r, &s.SessionTTL, parseDuration(maxSessionTTL)),
+		GatewayTimeout:  parsed(r, &s.GatewayTimeout, parseDuration(maxGatewayTimeout)),
+		LookupSchedule:  parsed(r, &s.LookupSchedule, parseDurations(maxLookupWait)),
+		WebhookSchedule: parsed(r, &s.WebhookSchedule, parseDurations(maxWebhookWait)),
+
+		WebhookAllowPrivate: parsed(r, &s.WebhookAllowPrivate, parseBool),
+		BankDirectory:       r.checked(&s.BankDirectory, checkFile),
+		LogFormat:           r.checked(&s.LogFormat, checkLogFormat),
+		OTLPEndpoint:        r.checked(&s.OTLPEndpoint, checkAddress("http://localhost:4318", "http", "https")),
+		TrustedProxies:      parsed(r, &s.TrustedProxies, web.ParseTrustedProxies),
+		Rates:               s.Rates.read(r),
 	}
-	for _, read := range []func(*Config) error{s.readAddresses, s.readTimes, s.readWebhooks, s.readLimits, s.readOutputs} {
-		if err := read(&c); err != nil {
-			return Config{}, err
-		}
+	if c.Environment == merchant.Production {
+		s.checkProduction(r)
 	}
-	if c.Environment == merchant.Production && c.AdminToken != "" && len(c.AdminToken) < minAdminToken {
-		return Config{}, wrong("SEPAD_ADMIN_TOKEN", "in production it has at least %d characters", minAdminToken)
-	}
-	return c, nil
+	return c, r.err()
 }
 
-func (s Settings) readAddresses(c *Config) (err error) {
-	if c.Listen, err = parseListen(s.Listen); err != nil {
-		return err
+// checkProduction asks for what only production needs.
+func (s *Settings) checkProduction(r *reader) {
+	if s.PublicURL == "" {
+		r.missing(&s.PublicURL, "production needs the address at which payers reach it, such as https://pay.example")
 	}
-	if c.PublicURL, err = parsePublicURL(s.PublicURL); err != nil {
-		return err
+	if s.AdminToken != "" && len(s.AdminToken) < minAdminToken {
+		r.wrong(&s.AdminToken, "in production it has at least %d characters", minAdminToken)
 	}
-	if c.PublicURL == "" && c.Environment == merchant.Production {
-		return errors.New("SEPAD_PUBLIC_URL is not set: production needs the address at which payers reach it, such as https://pay.example")
-	}
-	if c.DatabaseReplicaURL, err = parseReplicaURL(s.DatabaseReplicaURL, c.DatabaseURL); err != nil {
-		return err
-	}
-	if c.RedisURL, err = parseAddress("SEPAD_REDIS_URL", s.RedisURL, "redis://localhost:6379", "redis", "rediss", "unix"); err != nil {
-		return err
-	}
-	c.TrustedProxies, err = web.ParseTrustedProxies(s.TrustedProxies)
-	return err
 }
 
-func (s Settings) readTimes(c *Config) (err error) {
-	if c.SessionTTL, err = parseDuration("SEPAD_SESSION_TTL", s.SessionTTL, checkout.DefaultSessionTTL, maxSessionTTL); err != nil {
-		return err
+// read gives each scope the rate that its setting says.
+func (rates *RateSettings) read(r *reader) limit.Rates {
+	read := limit.Rates{}
+	for _, field := range fieldsOf(rates) {
+		scope := limit.Scope(strings.ToLower(strings.TrimPrefix(field.Name, limit.SettingPrefix)))
+		read[scope] = parsed(r, field.text, limit.ParseRate)
 	}
-	if c.GatewayTimeout, err = parseDuration("SEPAD_GATEWAY_TIMEOUT", s.GatewayTimeout, gateway.DefaultTimeout, maxGatewayTimeout); err != nil {
-		return err
-	}
-	c.LookupSchedule, err = parseDurations("SEPAD_LOOKUP_SCHEDULE", s.LookupSchedule, checkout.DefaultLookupSchedule(), maxLookupWait)
-	return err
-}
-
-func (s Settings) readWebhooks(c *Config) (err error) {
-	c.WebhookSchedule, err = parseDurations("SEPAD_WEBHOOK_SCHEDULE", s.WebhookSchedule, webhook.DefaultSchedule(), maxWebhookWait)
-	if err != nil {
-		return err
-	}
-	c.WebhookAllowPrivate, err = parseBool("SEPAD_WEBHOOK_ALLOW_PRIVATE", s.WebhookAllowPrivate)
-	return err
-}
-
-func (s Settings) readLimits(c *Config) (err error) {
-	given := s.Rates.byScope()
-	c.Rates, err = limit.ParseRates(func(setting string) (string, bool) {
-		text, known := given[setting]
-		return text, known
-	})
-	return err
-}
-
-func (s Settings) readOutputs(c *Config) (err error) {
-	if c.LogFormat, err = parseLogFormat(s.LogFormat); err != nil {
-		return err
-	}
-	if c.OTLPEndpoint, err = parseAddress("SEPAD_OTLP_ENDPOINT", s.OTLPEndpoint, "http://localhost:4318", "http", "https"); err != nil {
-		return err
-	}
-	c.BankDirectory, err = parseFile("SEPAD_BANK_DIRECTORY", s.BankDirectory)
-	return err
-}
-
-// byScope gives the rates by the names of their settings.
-func (r RateSettings) byScope() map[string]string {
-	return map[string]string{
-		limit.APIKeyCreate.Setting():         r.APIKeyCreate,
-		limit.APIKeyCancel.Setting():         r.APIKeyCancel,
-		limit.APIKeyReconciliation.Setting(): r.APIKeyReconciliation,
-		limit.APIKeyRead.Setting():           r.APIKeyRead,
-		limit.APIKeyPay.Setting():            r.APIKeyPay,
-		limit.APIKeyVerify.Setting():         r.APIKeyVerify,
-		limit.BrowserRead.Setting():          r.BrowserRead,
-		limit.BrowserPay.Setting():           r.BrowserPay,
-		limit.BrowserVerify.Setting():        r.BrowserVerify,
-		limit.IBANValidate.Setting():         r.IBANValidate,
-		limit.Page.Setting():                 r.Page,
-		limit.AuthFailure.Setting():          r.AuthFailure,
-	}
+	return read
 }
 
 // ReachedAt gives a sandbox that was told no public address the one that it

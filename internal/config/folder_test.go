@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -23,8 +24,8 @@ func TestFolder(t *testing.T) {
 		if _, err := vault.New(first.EncryptionKeys); err != nil {
 			t.Error(err)
 		}
-		if again, err := folder.Provide(Database{}); err != nil || again != first {
-			t.Errorf("got %v, %v", again == first, err)
+		if again, err := folder.Provide(Database{}); err != nil || !reflect.DeepEqual(again, first) {
+			t.Errorf("got %v, %v", reflect.DeepEqual(again, first), err)
 		}
 		for path, want := range map[string]os.FileMode{string(folder): 0o700, folder.path(encryptionFile): 0o600} {
 			about, err := os.Stat(path)
@@ -38,11 +39,11 @@ func TestFolder(t *testing.T) {
 		t.Parallel()
 		set := Database{DatabaseURL: "postgres://db/sepad", EncryptionKeys: vault.GenerateKey()}
 		folder := Folder(t.TempDir())
-		if got, err := folder.Provide(set); err != nil || got != set {
-			t.Errorf("provided %v, %v", got == set, err)
+		if got, err := folder.Provide(set); err != nil || !reflect.DeepEqual(got, set) {
+			t.Errorf("provided %v, %v", reflect.DeepEqual(got, set), err)
 		}
-		if got, err := folder.Locate(set); err != nil || got != set {
-			t.Errorf("located %v, %v", got == set, err)
+		if got, err := folder.Locate(set); err != nil || !reflect.DeepEqual(got, set) {
+			t.Errorf("located %v, %v", reflect.DeepEqual(got, set), err)
 		}
 	})
 

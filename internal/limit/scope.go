@@ -47,25 +47,20 @@ func DefaultRates() Rates { return maps.Clone(defaultRates) }
 // Scopes lists every scope.
 func Scopes() []Scope { return slices.Sorted(maps.Keys(defaultRates)) }
 
+// SettingPrefix begins the names of the settings that change a scope's rate.
+const SettingPrefix = "SEPAD_RATE_"
+
 // Setting is the name of the setting that changes a scope's rate.
-func (s Scope) Setting() string { return "SEPAD_RATE_" + strings.ToUpper(string(s)) }
+func (s Scope) Setting() string { return SettingPrefix + strings.ToUpper(string(s)) }
 
 // highestRate keeps a slip of the keyboard from asking for all memory.
 const highestRate = 1_000_000
 
-// ParseRates gives the default rates with those that are set in their place.
-func ParseRates(lookup func(setting string) (string, bool)) (Rates, error) {
-	rates := DefaultRates()
-	for _, scope := range Scopes() {
-		text, set := lookup(scope.Setting())
-		if !set || text == "" {
-			continue
-		}
-		rate, err := strconv.Atoi(text)
-		if err != nil || rate < 0 || rate > highestRate {
-			return nil, fmt.Errorf("%s must be a number of requests per second from 0 (unlimited) to %d", scope.Setting(), highestRate)
-		}
-		rates[scope] = rate
+// ParseRate reads a number of calls per second.
+func ParseRate(text string) (int, error) {
+	rate, err := strconv.Atoi(text)
+	if err != nil || rate < 0 || rate > highestRate {
+		return 0, fmt.Errorf("it is a number of requests per second from 0 (unlimited) to %d", highestRate)
 	}
-	return rates, nil
+	return rate, nil
 }

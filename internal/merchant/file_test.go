@@ -151,7 +151,7 @@ func TestUnresolvedReferences(t *testing.T) {
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
-	want := []Reference{{Line: 75, Path: "tenants[1].campaigns[0].offer_id", Kind: KindOffer, ID: uuid.MustParse("018f0000-0000-7000-8000-00000000ffff")}}
+	want := []Reference{{Line: 76, Path: "tenants[1].campaigns[0].offer_id", Kind: KindOffer, ID: uuid.MustParse("018f0000-0000-7000-8000-00000000ffff")}}
 	got := file.Tenants[1].Unresolved
 	if !slices.Equal(got, want) {
 		t.Fatalf("got %+v", got)

@@ -19,7 +19,7 @@ func ParseTrustedProxies(setting string) (TrustedProxies, error) {
 	for i, text := range strings.Split(setting, ",") {
 		network, err := parseNetwork(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("SEPAD_TRUSTED_PROXIES: entry %d must be an address or a network such as 10.0.0.0/8", i+1)
+			return nil, fmt.Errorf("entry %d must be an address or a network such as 10.0.0.0/8", i+1)
 		}
 		proxies = append(proxies, network)
 	}

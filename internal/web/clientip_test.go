@@ -64,7 +64,7 @@ func TestTrustedProxiesAreCheckedAtTheStart(t *testing.T) {
 	t.Parallel()
 	for setting, entry := range map[string]string{"10.0.0.0/8,proxy": "entry 2", "10.0.0.0/33": "entry 1", ",": "entry 1", "10.0.0.1,": "entry 2"} {
 		_, err := ParseTrustedProxies(setting)
-		if err == nil || !strings.Contains(err.Error(), "SEPAD_TRUSTED_PROXIES") || !strings.Contains(err.Error(), entry) {
+		if err == nil || !strings.Contains(err.Error(), entry) {
 			t.Errorf("%q: got %v", setting, err)
 		}
 	}
