@@ -87,8 +87,8 @@ func (p *tab) checkAccessible(name string) {
 	p.t.Helper()
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
 	p.do(chromedp.Evaluate[chromedp.Void](p.b.axe))
-	// Only browsers without scripts are told to reload by themselves. What they
-	// wait for is a payment's own pace, and going on can be turned off.
+	// Only browsers without scripts are told to reload by themselves, and what
+	// they wait for is a payment's own pace.
 	rules := map[bool]string{true: `{"meta-refresh": {enabled: false}}`, false: `{}`}[p.look.scriptless]
 	for _, finding := range evaluate[[]axeFinding](p, `axe.run(document, {resultTypes: ["violations"], rules: `+rules+`}).then((r) => r.violations)`) {
 		for _, node := range finding.Nodes {

@@ -95,32 +95,76 @@ func standsOut(c color, least float64, grounds []color) bool {
 	return true
 }
 
+// isGrey tells a colour that has no hue to keep.
+func (c color) isGrey() bool {
+	const hardly = 24
+	return max(c.r, c.g, c.b)-min(c.r, c.g, c.b) < hardly
+}
+
+// theme is a light or a dark screen: its grounds, its ink, and the colour that
+// others are moved towards to stand out from it.
+type theme struct {
+	grounds             []color
+	ink, muted, towards color
+	// tint is how much of the ground is in the tinted half.
+	tint float64
+}
+
+var (
+	lightTheme = theme{lightGround, mustColor("1b2430"), mustColor("566275"), black, 0.93}
+	darkTheme  = theme{darkGround, mustColor("e4e9f1"), mustColor("9aa7ba"), white, 0.88}
+)
+
 // button is the merchant's colour as a button can wear it.
 type button struct{ fill, text, hover color }
 
-// newButton chooses the text that can be read on the colour. A colour between,
-// on which neither can, is darkened in the button only.
-func newButton(primary color) button {
+// button guards the colour against the page, from which it must stand out, and
+// chooses the text that can be read on it. White on white would end as a grey
+// that looks switched off: a colour without a hue becomes the ink. A colour
+// between, on which no text can be read, is moved away from the page.
+func (t theme) button(primary color) button {
 	const shade = 0.12
-	switch {
-	case contrast(primary, white) >= textContrast:
-		return button{primary, white, primary.mix(black, shade)}
-	case contrast(primary, darkText) >= textContrast:
-		return button{primary, darkText, primary.mix(white, shade)}
-	default:
-		fill := readable(primary, black, textContrast, white)
+	fill := primary
+	if !standsOut(fill, edgeContrast, t.grounds) {
+		if fill = readable(primary, t.towards, edgeContrast, t.grounds...); primary.isGrey() {
+			fill = t.ink
+		}
+	}
+	if contrast(fill, white) < textContrast && contrast(fill, darkText) < textContrast {
+		text := white
+		if t.towards == white {
+			text = darkText
+		}
+		fill = readable(fill, t.towards, textContrast, text)
+	}
+	if contrast(fill, white) >= textContrast {
 		return button{fill, white, fill.mix(black, shade)}
+	}
+	return button{fill, darkText, fill.mix(white, shade)}
+}
+
+// ground is the tinted half: the page with a trace of the colour in it.
+func (t theme) ground(accent color) color {
+	const hardly, more = 1.03, 0.85
+	tinted := accent.mix(t.grounds[0], t.tint)
+	switch {
+	case contrast(tinted, t.grounds[0]) >= hardly:
+		return tinted
+	case accent.isGrey():
+		return t.grounds[1]
+	default:
+		return accent.mix(t.grounds[0], more) // a light colour: yellow
 	}
 }
 
-// brandStyle is the stylesheet of a merchant's two colours. The edge keeps a
-// button visible whose colour is that of the page.
+func (t theme) style(primary, accent color) string {
+	b, tint := t.button(primary), t.ground(accent)
+	grounds := append([]color{tint}, t.grounds...)
+	return fmt.Sprintf(":root{--brand:%s;--on-brand:%s;--brand-hover:%s;--accent:%s;--tint:%s;--tint-line:%s}",
+		b.fill, b.text, b.hover, readable(accent, t.towards, textContrast, grounds...), tint, tint.mix(accent, 0.12))
+}
+
+// brandStyle is the stylesheet of a merchant's two colours.
 func brandStyle(primary, accent color) string {
-	b := newButton(primary)
-	theme := func(towards color, grounds []color) string {
-		return fmt.Sprintf(":root{--brand:%s;--on-brand:%s;--brand-hover:%s;--brand-edge:%s;--stripe:%s;--accent:%s}",
-			b.fill, b.text, b.hover, readable(b.fill, towards, edgeContrast, grounds...),
-			accent, readable(accent, towards, textContrast, grounds...))
-	}
-	return theme(black, lightGround) + "\n@media (prefers-color-scheme:dark){" + theme(white, darkGround) + "}\n"
+	return lightTheme.style(primary, accent) + "\n@media (prefers-color-scheme:dark){" + darkTheme.style(primary, accent) + "}\n"
 }

@@ -25,28 +25,46 @@ func TestEveryBrandIsReadable(t *testing.T) {
 
 func checkBrand(t *testing.T, c color) {
 	t.Helper()
-	b := newButton(c)
-	if contrast(b.fill, b.text) < textContrast || contrast(b.hover, b.text) < textContrast {
-		t.Errorf("%s: the button's text has a contrast of %.2f, hovered %.2f", c, contrast(b.fill, b.text), contrast(b.hover, b.text))
-	}
-	for towards, grounds := range map[color][]color{black: lightGround, white: darkGround} {
-		for _, ground := range grounds {
-			if edge := readable(b.fill, towards, edgeContrast, grounds...); contrast(edge, ground) < edgeContrast {
-				t.Errorf("%s: the edge on %s has a contrast of %.2f", c, ground, contrast(edge, ground))
-			}
-			if link := readable(c, towards, textContrast, grounds...); contrast(link, ground) < textContrast {
-				t.Errorf("%s: links on %s have a contrast of %.2f", c, ground, contrast(link, ground))
+	for _, screen := range []theme{lightTheme, darkTheme} {
+		b, tint := screen.button(c), screen.ground(c)
+		if contrast(b.fill, b.text) < textContrast || contrast(b.hover, b.text) < textContrast {
+			t.Errorf("%s: the button's text has a contrast of %.2f, hovered %.2f", c, contrast(b.fill, b.text), contrast(b.hover, b.text))
+		}
+		if !standsOut(b.fill, edgeContrast, screen.grounds) {
+			t.Errorf("%s: the button %s does not stand out from the page", c, b.fill)
+		}
+		grounds := append([]color{tint}, screen.grounds...)
+		if link := readable(c, screen.towards, textContrast, grounds...); !standsOut(link, textContrast, grounds) {
+			t.Errorf("%s: links cannot be read", c)
+		}
+		for _, text := range []color{screen.ink, screen.muted} {
+			if contrast(text, tint) < textContrast {
+				t.Errorf("%s: %s on the tinted half %s has a contrast of %.2f", c, text, tint, contrast(text, tint))
 			}
 		}
 	}
 }
 
-func TestAColorThatCanCarryTextStaysAsItIs(t *testing.T) {
+func TestAColorThatStandsOutStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	for _, digits := range []string{"1a56db", "0b6b4b", "000000", "ffd400", "ffffff"} {
-		if c := mustColor(digits); newButton(c).fill != c {
-			t.Errorf("%s became %s", c, newButton(c).fill)
+	for digits, screens := range map[string][]theme{
+		"1a56db": {lightTheme}, "0b6b4b": {lightTheme}, "000000": {lightTheme}, "ffd400": {darkTheme}, "ffffff": {darkTheme},
+	} {
+		for _, screen := range screens {
+			if c := mustColor(digits); screen.button(c).fill != c {
+				t.Errorf("%s became %s", c, screen.button(c).fill)
+			}
 		}
+	}
+}
+
+func TestAButtonNeverLooksSwitchedOff(t *testing.T) {
+	t.Parallel()
+	if got := lightTheme.button(white).fill; got != lightTheme.ink {
+		t.Errorf("white on a white page is %s", got)
+	}
+	if got := darkTheme.button(mustColor("111827")).fill; got != darkTheme.ink {
+		t.Errorf("black on a dark page is %s", got)
 	}
 }
 
@@ -70,11 +88,11 @@ func TestGroundsAreThoseOfTheTokens(t *testing.T) {
 	if !found {
 		t.Fatal("the tokens have no dark half")
 	}
-	for half, grounds := range map[string][]color{light: lightGround, dark: darkGround} {
-		for i, name := range []string{"surface", "sunken"} {
+	for half, screen := range map[string]theme{light: lightTheme, dark: darkTheme} {
+		for name, measured := range map[string]color{"surface": screen.grounds[0], "sunken": screen.grounds[1], "text": screen.ink, "muted": screen.muted} {
 			token := regexp.MustCompile(`--` + name + `: (#[0-9a-f]{6});`).FindStringSubmatch(half)
-			if token == nil || token[1] != grounds[i].String() {
-				t.Errorf("--%s is %v, measured is %s", name, token, grounds[i])
+			if token == nil || token[1] != measured.String() {
+				t.Errorf("--%s is %v, measured is %s", name, token, measured)
 			}
 		}
 	}
@@ -82,7 +100,7 @@ func TestGroundsAreThoseOfTheTokens(t *testing.T) {
 
 func TestBrandAssetTakesColoursOnly(t *testing.T) {
 	t.Parallel()
-	if made, ok := brandAsset("brand-ffd400-112233.css"); !ok || !strings.Contains(string(made.plain), "--brand:#ffd400;--on-brand:#10151d") {
+	if made, ok := brandAsset("brand-ffd400-112233.css"); !ok || !strings.Contains(string(made.plain), "prefers-color-scheme:dark){:root{--brand:#ffd400;--on-brand:#10151d") {
 		t.Errorf("got %s", made.plain)
 	}
 	for _, name := range []string{"", "brand-.css", "brand-ffd400.css", "brand-ffd400-1122.css", "brand-ffd400-112233", "brand-}body{a:b}-112233.css", "page.html"} {

@@ -44,16 +44,56 @@ func (v visit) override(key string) string {
 	return content(v.Campaign.OfferOverrides, key, v.Code)
 }
 
-// helpURL is where the merchant helps: a web address or a mail address.
+// links are the merchant's own pages, as far as they are set.
+func (v visit) links() (ways []way) {
+	if v.Page == nil {
+		return nil
+	}
+	own := v.Page.Links
+	for _, one := range []way{
+		{v.Help, v.helpURL()},
+		{v.Terms, webAddress(own.Terms)},
+		{v.Privacy, webAddress(own.Privacy)},
+		{v.Imprint, webAddress(own.Imprint)},
+	} {
+		if one.Address != "" {
+			ways = append(ways, one)
+		}
+	}
+	return ways
+}
+
+// helpURL is where the merchant helps: a mail address or a web address.
 func (v visit) helpURL() string {
 	if address := v.content("help_email"); strings.Count(address, "@") == 1 && !strings.ContainsAny(address, " <>?&\"'") {
 		return "mailto:" + address
 	}
-	address, err := url.Parse(v.content("help_url"))
+	address := v.content("help_url")
+	return webAddress(&address)
+}
+
+// webAddress is an address that a browser can be sent to, "" for any other.
+func webAddress(text *string) string {
+	if text == nil {
+		return ""
+	}
+	address, err := url.Parse(*text)
 	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" {
 		return ""
 	}
 	return address.String()
+}
+
+// trust is who collects, under which identifier, and that nobody listens.
+func (v visit) trust(publicURL string) (parts []string) {
+	if strings.HasPrefix(publicURL, "https:") {
+		parts = append(parts, v.Encrypted)
+	}
+	parts = append(parts, fill(v.CollectedBy, "creditor", v.creditor()))
+	if id := v.Tenant.Creditor.Identifier; id != "" {
+		parts = append(parts, v.Identifier+" "+id)
+	}
+	return parts
 }
 
 // shows tells whether the merchant wants a part of the product shown.

@@ -3,7 +3,9 @@ package page
 import (
 	"encoding/json"
 	"errors"
+	"html/template"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,18 +48,42 @@ func readInput(r *http.Request) input {
 	}
 }
 
-// cleanIBAN forgives what comes along when an IBAN is copied: the word before
-// it, and spaces of every kind. The script does the same.
+// bicBehind is what may follow a copied IBAN.
+var bicBehind = regexp.MustCompile(`^(BIC|SWIFT|BICSWIFT)?[A-Z]{6}[0-9A-Z]{2}([0-9A-Z]{3})?$`)
+
+// cleanIBAN forgives what comes along when an IBAN is copied: blanks and stops
+// of every kind, the word before it, a BIC behind it. The script does the same.
 func cleanIBAN(text string) string {
 	text = strings.Map(func(c rune) rune {
-		if unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) {
+		if unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(".:,;/_|()", c) {
 			return ' '
 		}
 		return c
 	}, text)
 	text = strings.TrimSpace(text)
 	if len(text) > len("IBAN") && strings.EqualFold(text[:len("IBAN")], "IBAN") {
-		text = strings.TrimLeft(text[len("IBAN"):], ": ")
+		text = strings.TrimLeft(text[len("IBAN"):], " ")
+	}
+	return withoutBIC(text)
+}
+
+func withoutBIC(text string) string {
+	_, err := sepa.ParseIBAN(text)
+	wrong, ok := errors.AsType[*sepa.IBANError](err)
+	if !ok || wrong.Kind != sepa.IBANWrongLength || wrong.Length < wrong.ExpectedLength {
+		return text
+	}
+	left := wrong.ExpectedLength
+	if compact := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(text)); !bicBehind.MatchString(compact[left:]) {
+		return text
+	}
+	for i, c := range text {
+		if left == 0 {
+			return text[:i]
+		}
+		if c != ' ' && c != '-' {
+			left--
+		}
 	}
 	return text
 }
@@ -82,14 +108,19 @@ type formView struct {
 	Notice string
 	// Decline is why the last attempt was refused, nil when none was.
 	Decline *declineView
+	// Checked tells that everything is in order and only the button is left.
+	Checked bool
+	Title   string
 
 	Mandate     mandate
 	MandateHash string
 	After       string
 	Implicit    bool
 	// Agree is the sentence of the check box, or the one above the button.
-	Agree  string
+	Agree  template.HTML
 	Button string
+	// Assured is what a payer would ask before agreeing.
+	Assured []fact
 	// Words and SEPA are for the script, which checks as we do.
 	Words     string
 	SEPA      string
@@ -99,7 +130,9 @@ type formView struct {
 // declineView is what happened, and what to try.
 type declineView struct {
 	declineWords
-	Account, Attempts string
+	Title, Account, Attempts string
+	// Outage tells that the account had no part in it.
+	Outage bool
 }
 
 // form is the form as it is first shown: with the name that is known.
@@ -114,26 +147,55 @@ func (v visit) form() formView {
 func (v visit) formWith(in input) formView {
 	m := v.mandate()
 	f := formView{
-		input: in, Errors: map[string]string{}, Mandate: m, MandateHash: m.hash(), After: v.after(),
-		Implicit: v.Session.AcceptanceMode == payment.AcceptImplicit, Button: v.buttonWords(),
+		input: in, Errors: map[string]string{}, Mandate: m, MandateHash: m.hash(), After: v.after(), Title: v.FormTitle,
+		Implicit: v.Session.AcceptanceMode == payment.AcceptImplicit, Button: v.buttonWords(), Assured: v.assured(),
 		Words: v.scriptWords(), SEPA: strings.Join(v.sepaCountries(), " "),
 	}
-	recurring := v.Session.Terms.StartsSubscription()
-	switch {
-	case f.Implicit && recurring:
-		f.Agree = v.ImplicitRecurring
-	case f.Implicit:
-		f.Agree = v.ImplicitOnce
-	case recurring:
-		f.Agree = v.AgreeRecurring
-	default:
-		f.Agree = v.AgreeOnce
+	if v.isFreeTrial() {
+		f.Title = v.FormTitleTrial
 	}
-	f.Agree = fill(f.Agree, "creditor", v.creditor())
+	f.Agree = strong(fill(v.consent(f.Implicit), "button", f.Button), "creditor", v.creditor())
 	if v.last != nil && v.last.Transaction.Decline != nil {
 		f.Decline = v.declined()
 	}
 	return f
+}
+
+// isFreeTrial tells a purchase by which nothing is collected yet.
+func (v visit) isFreeTrial() bool { return v.Session.Terms.DueMinor() == 0 }
+
+// consent is the sentence by which the payer agrees.
+func (v visit) consent(implicit bool) string {
+	sentences := [2]string{v.AgreeOnce, v.ImplicitOnce}
+	switch {
+	case v.isFreeTrial():
+		sentences = [2]string{v.AgreeTrial, v.ImplicitTrial}
+	case v.Session.Terms.StartsSubscription():
+		sentences = [2]string{v.AgreeRecurring, v.ImplicitRecurring}
+	}
+	if implicit {
+		return sentences[1]
+	}
+	return sentences[0]
+}
+
+// assured is what stands beside the consent: that a debit can be taken back,
+// and that none comes as a surprise.
+func (v visit) assured() []fact {
+	points := []fact{{v.RefundTitle, v.RefundRight}}
+	if v.Session.Terms.StartsSubscription() {
+		return append(points, fact{v.NoticeTitle, v.NoticeText})
+	}
+	return append(points, fact{v.OnceTitle, v.OnceText})
+}
+
+// strong fills a word in and has it stand out. Both texts are escaped here.
+func strong(text, key, value string) template.HTML {
+	parts := strings.Split(text, "{"+key+"}")
+	for i, part := range parts {
+		parts[i] = template.HTMLEscapeString(part)
+	}
+	return template.HTML(strings.Join(parts, "<b>"+template.HTMLEscapeString(value)+"</b>")) //nolint:gosec // G203: escaped above
 }
 
 // after names the attempt that the form was shown after. A form that is sent
@@ -147,22 +209,30 @@ func (v visit) after() string {
 
 func (v visit) declined() *declineView {
 	t := v.last.Transaction
+	words := v.decline(t.Decline.Code)
+	if t.Decline.Code == payment.GatewayUnavailable {
+		return &declineView{declineWords: words, Title: v.OutageTitle, Outage: true}
+	}
 	return &declineView{
-		declineWords: v.decline(t.Decline.Code), Account: fill(v.AccountUsed, "last4", t.IBANLast4()),
+		declineWords: words, Title: v.DeclinedTitle, Account: fill(v.AccountUsed, "last4", t.IBANLast4()),
 		Attempts: v.count(v.AttemptsLeft, v.Session.AttemptsRemaining()),
 	}
 }
 
+// buttonWords say what happens: now, and later.
 func (v visit) buttonWords() string {
 	terms := v.Session.Terms
-	switch {
-	case terms.DueMinor() == 0:
-		return v.TrialFreeButton
-	case terms.BillingType == payment.TrialRecurring:
-		return fill(v.TrialPaidButton, "amount", v.money(terms.DueMinor()))
-	default:
-		return fill(v.PayButton, "amount", v.money(terms.DueMinor()))
+	words, later := fill(v.PayButton, "amount", v.money(terms.DueMinor())), v.rhythm()
+	if terms.BillingType == payment.TrialRecurring {
+		words, later = fill(v.TrialPaidButton, "amount", v.money(terms.DueMinor())), v.regularPrice()
+		if terms.DueMinor() == 0 {
+			words = v.TrialFreeButton
+		}
 	}
+	if terms.Frequency == "" {
+		return words
+	}
+	return words + ", " + fill(v.texts.Then, "what", later)
 }
 
 // check fills in what is wrong and gives the account when nothing is.
@@ -235,7 +305,9 @@ func (v visit) scriptWords() string {
 	words, _ := json.Marshal(map[string]string{ // texts alone can always be written
 		"missing": v.IBANMissing, "character": v.IBANCharacter, "country": v.IBANCountry, "noCountry": v.IBANNoCountry,
 		"length": v.IBANLength, "digit": v.IBANDigit, "letter": v.IBANLetter, "checksum": v.IBANChecksum,
-		"outside": v.IBANOutsideSEPA, "holder": v.HolderMissing, "agree": v.AgreeMissing, "busy": v.PayBusy, "bank": v.Bank,
+		"outside": v.IBANOutsideSEPA, "holder": v.HolderMissing, "agree": v.AgreeMissing, "busy": v.PayBusy,
+		"count": v.IBANCount, "valid": v.IBANValid, "long": v.ProcessingLong,
+		"longer": fill(v.ProcessingLonger, "merchant", v.Tenant.Name),
 	})
 	return string(words)
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"sepad/internal/payment"
 )
@@ -18,6 +19,9 @@ type locale struct {
 	money  string
 	date   string
 	months [12]string
+	// short is a date without its year, {w} the weekday; days begin with Sunday.
+	short string
+	days  [7]string
 	// firstDay is how the first of a month is written, "" for its number.
 	firstDay string
 	plural   func(n int) int
@@ -33,34 +37,42 @@ var (
 	localeEnglish = locale{
 		decimal: ".", group: ",", groupFrom: 4, money: "{s}{n}", date: "{d} {m} {y}", plural: pluralOne,
 		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+		short:  "{w} {d} {m}", days: [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"},
 	}
 	localeGerman = locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralOne,
 		months: [12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
+		short:  "{w}, {d}. {m}", days: [7]string{"So.", "Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa."},
 	}
 	localeFrench = locale{
 		decimal: ",", group: narrowSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", firstDay: "1er", plural: pluralFrench,
 		months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+		short:  "{w} {d} {m}", days: [7]string{"dim.", "lun.", "mar.", "mer.", "jeu.", "ven.", "sam."},
 	}
 	localeSpanish = locale{
 		decimal: ",", group: ".", groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} de {m} de {y}", plural: pluralOne,
 		months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+		short:  "{w}, {d} de {m}", days: [7]string{"dom.", "lun.", "mar.", "mié.", "jue.", "vie.", "sáb."},
 	}
 	localeItalian = locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", firstDay: "1º", plural: pluralOne,
 		months: [12]string{"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"},
+		short:  "{w} {d} {m}", days: [7]string{"dom", "lun", "mar", "mer", "gio", "ven", "sab"},
 	}
 	localeDutch = locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{s}" + wideSpace + "{n}", date: "{d} {m} {y}", plural: pluralOne,
 		months: [12]string{"januari", "februari", "maart", "april", "mei", "juni", "juli", "augustus", "september", "oktober", "november", "december"},
+		short:  "{w} {d} {m}", days: [7]string{"zo", "ma", "di", "wo", "do", "vr", "za"},
 	}
 	localePortuguese = locale{
 		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} de {m} de {y}", plural: pluralOne,
 		months: [12]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"},
+		short:  "{w}, {d} de {m}", days: [7]string{"dom.", "seg.", "ter.", "qua.", "qui.", "sex.", "sáb."},
 	}
 	localePolish = locale{
 		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralPolish,
 		months: [12]string{"stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia", "września", "października", "listopada", "grudnia"},
+		short:  "{w}, {d} {m}", days: [7]string{"niedz.", "pon.", "wt.", "śr.", "czw.", "pt.", "sob."},
 	}
 )
 
@@ -116,11 +128,26 @@ func (l *locale) amount(minor payment.Minor, currency string) string {
 }
 
 // day writes a date.
-func (l *locale) day(date payment.Date) string {
+func (l *locale) day(date payment.Date) string { return l.write(l.date, date) }
+
+func (l *locale) write(pattern string, date payment.Date) string {
 	year, month, day := date.Start().Date()
 	number := strconv.Itoa(day)
 	if day == 1 && l.firstDay != "" {
 		number = l.firstDay
 	}
-	return fill(l.date, "d", number, "m", l.months[month-1], "y", strconv.Itoa(year))
+	return fill(pattern, "d", number, "m", l.months[month-1], "y", strconv.Itoa(year), "w", l.days[date.Start().Weekday()])
 }
+
+// shortDay writes a date with its weekday, and with its year when that is not
+// the present one.
+func (l *locale) shortDay(date payment.Date, now time.Time) string {
+	pattern := l.short
+	if date.Start().Year() != now.Year() {
+		pattern = strings.Replace(l.short, l.dayAndMonth(), l.date, 1)
+	}
+	return l.write(pattern, date)
+}
+
+// dayAndMonth is the part of a short date that a full one has too.
+func (l *locale) dayAndMonth() string { return l.short[strings.Index(l.short, "{d}"):] }

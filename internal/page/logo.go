@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+	"golang.org/x/sync/singleflight"
 
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
@@ -26,7 +27,9 @@ const (
 	logoFresh   = 10 * time.Minute
 	logoFailed  = time.Minute
 	logoTimeout = 5 * time.Second
-	maxLogos    = 1000
+	// logoPatience is how long a page waits for it.
+	logoPatience = 700 * time.Millisecond
+	maxLogos     = 1000
 )
 
 // logoTypes are the pictures that are passed on. Browsers run no script in a
@@ -37,6 +40,8 @@ var logoTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "
 // but us: no other host learns who is paying.
 type Logos struct {
 	client *http.Client
+	// fetching has one asker for each address, however many payers wait.
+	fetching singleflight.Group
 
 	mu   sync.Mutex
 	kept map[string]logo
@@ -45,6 +50,7 @@ type Logos struct {
 type logo struct {
 	contentType string
 	picture     []byte // nil when it could not be fetched
+	look        pictureLook
 	until       time.Time
 }
 
@@ -79,11 +85,28 @@ func (l *Logos) get(ctx context.Context, address string, now time.Time) logo {
 	if err != nil {
 		fetched.until = now.Add(logoFailed)
 		if found {
-			fetched.contentType, fetched.picture = known.contentType, known.picture
+			fetched.contentType, fetched.picture, fetched.look = known.contentType, known.picture, known.look
 		}
 	}
 	l.keep(address, fetched)
 	return fetched
+}
+
+// soon gives a logo for a page that is being made: one that takes its time is
+// there for the next page, and this one does without.
+func (l *Logos) soon(ctx context.Context, address string, now time.Time) logo {
+	// The picture is for everybody's next visit, so that one who leaves early
+	// does not stop it.
+	ctx = context.WithoutCancel(ctx)
+	answer := l.fetching.DoChan(address, func() (any, error) { return l.get(ctx, address, now), nil })
+	timer := time.NewTimer(logoPatience)
+	defer timer.Stop()
+	select {
+	case result := <-answer:
+		return result.Val.(logo)
+	case <-timer.C:
+		return logo{}
+	}
 }
 
 func (l *Logos) keep(address string, fetched logo) {
@@ -114,7 +137,7 @@ func (l *Logos) fetch(ctx context.Context, address string) (logo, error) {
 	if err != nil || size == 0 || size > maxLogo {
 		return logo{}, errors.Join(errNoLogo, err)
 	}
-	return logo{contentType: kind, picture: picture.Bytes()}, nil
+	return logo{contentType: kind, picture: picture.Bytes(), look: lookAt(kind, picture.Bytes())}, nil
 }
 
 func isPicture(kind string) bool {
@@ -126,8 +149,46 @@ func isPicture(kind string) bool {
 	return false
 }
 
-// showLogo answers GET /pay/{token}/logo. Without a picture the browser shows
-// the merchant's name in its place.
+// logoView is a logo as the head of the page shows it.
+type logoView struct {
+	// Dark takes the place of Address on dark screens, "" when there is none.
+	Address, Dark string
+	// Alt is the merchant's name, "" where the name stands beside the logo.
+	Alt string
+	// Plate says on which screens the logo needs a ground of its own.
+	Plate string
+}
+
+// logoOf is the logo of the session's page, nil where the name must do: it is
+// looked at here, so that no browser shows a broken picture. A symbol without
+// a word gets the name beside it, and a logo in the colour of the screen a plate.
+func (p *Page) logoOf(r *http.Request, v visit, path string) *logoView {
+	branding := v.Page.Branding
+	if branding.LogoURL == nil {
+		return nil
+	}
+	found := p.Logos.soon(r.Context(), *branding.LogoURL, p.Real.Now())
+	if found.picture == nil {
+		return nil
+	}
+	shown := &logoView{Address: path + "logo"}
+	if !found.look.isSymbol {
+		shown.Alt = v.Tenant.Name
+	}
+	if dark := branding.LogoDarkURL; dark != nil && p.Logos.soon(r.Context(), *dark, p.Real.Now()).picture != nil {
+		shown.Dark = path + "logo?dark"
+		return shown
+	}
+	switch found.look.tone {
+	case toneLight:
+		shown.Plate = "when-light"
+	case toneDark:
+		shown.Plate = "when-dark"
+	}
+	return shown
+}
+
+// showLogo answers GET /pay/{token}/logo.
 func (p *Page) showLogo(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, limit.Page); err != nil {
 		return err
@@ -136,12 +197,17 @@ func (p *Page) showLogo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if view.Page == nil || view.Page.Branding.LogoURL == nil {
+	if view.Page == nil {
 		return web.ErrNotFound
 	}
-	// The picture is for everybody's next visit, so that one who leaves early
-	// does not stop it.
-	found := p.Logos.get(context.WithoutCancel(r.Context()), *view.Page.Branding.LogoURL, p.Real.Now())
+	address := view.Page.Branding.LogoURL
+	if r.URL.Query().Has("dark") {
+		address = view.Page.Branding.LogoDarkURL
+	}
+	if address == nil {
+		return web.ErrNotFound
+	}
+	found := p.Logos.get(context.WithoutCancel(r.Context()), *address, p.Real.Now())
 	if found.picture == nil {
 		return web.ErrNotFound
 	}

@@ -18,13 +18,14 @@ func TestLooks(t *testing.T) {
 			p := b.open(t, desktop)
 			for _, l := range looks {
 				p.lookAs(l)
-				p.visit(page + "?stay")
+				p.visit(page)
 				if one.name != "bank" {
 					p.awaitStage(one.stage)
 				}
 				p.await(`document.querySelector("main")`)
 				p.screenshot(one.name)
 				p.checkAccessible(one.name)
+				p.checkNames(one.name)
 				p.checkFits(one.name)
 				if elsewhere := p.requestsElsewhere(); len(elsewhere) > 0 || len(p.problems) > 0 {
 					t.Errorf("(%s) asked %v, complained %v", l.name, elsewhere, p.problems)

@@ -29,7 +29,8 @@ func (p *Page) lookUpBank(w http.ResponseWriter, r *http.Request) error {
 	var body bankBody
 	if iban, err := sepa.ParseIBAN(cleanIBAN(r.PostFormValue(fieldIBAN))); err == nil {
 		if bank, found := p.Checkout.Banks(iban); found && bank.Name != "" {
-			body.BankName = &bank.Name
+			name := readableName(bank.Name)
+			body.BankName = &name
 		}
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)

@@ -11,10 +11,14 @@ import (
 	"sepad/internal/web"
 )
 
-// Versions of the mandate's wording, as the evidence names them. Whoever changes
-// MandateAuthorise or MandateRefund in any language raises the first.
+// Versions of the mandate's wording, as the evidence names them. The wording is
+// the scheme's: the European Payments Council publishes the legal text of the
+// core mandate in each language (guidelines EPC392-08, "SEPA Direct Debit
+// mandate translations"), and creditors use it as it stands. It is prescribed,
+// not ours to phrase. Whoever mends MandateAuthority, MandateRefund or
+// MandateRights in any language raises the first.
 const (
-	wordingOurs     = "1"
+	wordingScheme   = "2"
 	wordingMerchant = "merchant"
 )
 
@@ -32,8 +36,8 @@ type fact struct{ Name, Value string }
 // mandate puts the session's mandate into words. It holds no date: what was
 // shown before midnight is the same after.
 func (v visit) mandate() mandate {
-	m := mandate{Title: v.MandateTitle, version: wordingOurs}
-	m.Paragraphs = []string{fill(v.MandateAuthorise, "creditor", v.creditor()), v.MandateRefund}
+	m := mandate{Title: v.MandateTitle, version: wordingScheme}
+	m.Paragraphs = []string{fill(v.MandateAuthority, "creditor", v.creditor()), v.MandateRefund, v.MandateRights}
 	if own := v.content("mandate_text"); own != "" {
 		m.version = wordingMerchant
 		m.Paragraphs = paragraphs(fill(own, "creditor", v.creditor(), "reference", v.Session.MandateReference))
@@ -47,7 +51,7 @@ func (v visit) mandate() mandate {
 		{v.Address, v.Tenant.Creditor.Address},
 		{v.Identifier, v.Tenant.Creditor.Identifier},
 		{v.Reference, v.Session.MandateReference},
-		{v.MandateTypeOfDebit, kind},
+		{v.TypeOfPayment, kind},
 		{v.Payments, v.paymentWords()},
 	} {
 		if f.Value != "" {
@@ -63,13 +67,19 @@ func (v visit) creditor() string { return cmp.Or(v.Tenant.Creditor.Name, v.Tenan
 // paymentWords are what the mandate covers: "€1.00 for 14 days; €29.99 every month".
 func (v visit) paymentWords() string {
 	terms := v.Session.Terms
-	switch terms.BillingType {
-	case payment.OneOff:
+	regular := fill(v.OpenRhythm, "merchant", v.Tenant.Name)
+	if terms.Frequency != "" {
+		regular = v.money(terms.PriceMinor) + " " + v.rhythm()
+	}
+	switch {
+	case terms.BillingType == payment.OneOff:
 		return v.money(terms.PriceMinor)
-	case payment.TrialRecurring:
-		return v.trialWords() + "; " + v.laterWords()
+	case terms.BillingType == payment.Recurring:
+		return regular
+	case terms.DueMinor() == 0:
+		return v.Free + " " + fill(v.ForPeriod, "period", v.trialPeriod()) + "; " + regular
 	default:
-		return v.laterWords()
+		return v.money(terms.DueMinor()) + " " + fill(v.ForPeriod, "period", v.trialPeriod()) + "; " + regular
 	}
 }
 

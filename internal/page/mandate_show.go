@@ -43,7 +43,7 @@ func (p *Page) showMandate(w http.ResponseWriter, r *http.Request) error {
 		}
 		m.Facts = append(m.Facts, v.signature(accepted)...)
 	}
-	shown := mandateView{view: v.frame(m.Title), Mandate: m, SaveName: "mandate-" + v.Session.MandateReference + ".html"}
+	shown := mandateView{view: p.frame(r, v, m.Title), Mandate: m, SaveName: "mandate-" + v.Session.MandateReference + ".html"}
 	if query.Has("save") {
 		shown.Style = string(mandateStyle())
 		w.Header().Set("Content-Disposition", `attachment; filename="`+shown.SaveName+`"`)

@@ -8,31 +8,27 @@ import (
 
 // orderView is what is bought, what it costs and when.
 type orderView struct {
-	Headline    string
+	// Title is the merchant's headline, or else the product.
+	Title       string
 	Intro       string
 	Product     string
 	Description string
 	// PriceLabel is the merchant's own remark on the price.
 	PriceLabel string
-	// Price is "" where the merchant does not want it shown.
-	Price  string
-	Rhythm string
-	// Trial takes the place of price and rhythm.
-	Trial *trialView
+	// Price is "" where the merchant does not want it shown; Rhythm says how
+	// often it is paid, or for how long; Then what comes after a trial.
+	Price, Rhythm, Then string
+	// Plan is nil where nothing is going to be debited.
+	Plan *planView
 }
 
-// trialView is a trial as two lines: what is due today, and what comes later.
-type trialView struct {
-	DueToday, Period string
-	LaterFrom, Later string
-}
-
-func (v visit) order() orderView {
-	o := orderView{
-		Headline: cmp.Or(v.content("headline"), v.texts.Order), Intro: v.content("intro"),
-	}
+func (v visit) order() *orderView {
+	o := &orderView{Title: v.content("headline"), Intro: v.content("intro")}
 	if v.showsName() {
 		o.Product = v.product()
+	}
+	if o.Title == "" {
+		o.Title, o.Product = cmp.Or(o.Product, v.texts.Order), ""
 	}
 	if v.showsDescription() {
 		o.Description = v.override("product_description")
@@ -41,76 +37,75 @@ func (v visit) order() orderView {
 		}
 	}
 	if v.showsPrice() {
-		v.price(&o)
+		v.price(o)
 	}
 	return o
 }
 
+// product is what is bought. A session without an offer has no name for it but
+// the shop's: a hosted page's own name is for its operator.
 func (v visit) product() string {
 	name := cmp.Or(v.override("product_name"), v.override("name"))
-	if v.Offer != nil && v.Offer.ProductName != nil {
+	if v.Offer == nil {
+		return cmp.Or(name, v.Tenant.Name)
+	}
+	if v.Offer.ProductName != nil {
 		name = cmp.Or(name, *v.Offer.ProductName)
 	}
-	return cmp.Or(name, v.OfferName())
+	return cmp.Or(name, v.Offer.Name)
 }
 
 // price says what is collected, never what a label says of it.
 func (v visit) price(o *orderView) {
 	terms := v.Session.Terms
 	o.PriceLabel = v.override("price_label")
-	if terms.BillingType == payment.TrialRecurring {
-		o.Trial = v.trial()
-		return
-	}
-	o.Price = v.money(terms.PriceMinor)
-	today := payment.DateOf(v.now)
+	o.Price = v.money(terms.DueMinor())
 	switch {
+	case terms.BillingType == payment.TrialRecurring:
+		if terms.DueMinor() == 0 {
+			o.Price = v.Free
+		}
+		o.Rhythm = fill(v.ForPeriod, "period", v.trialPeriod())
+		o.Then = fill(v.texts.Then, "what", v.regularPrice())
 	case terms.BillingType == payment.OneOff:
 		o.Rhythm = v.OnceOnly
 	case terms.Frequency == "":
-		o.Rhythm = fill(v.OpenRhythm, "merchant", v.Tenant.Name)
+		o.Then = fill(v.OpenRhythm, "merchant", v.Tenant.Name)
 	default:
-		o.Rhythm = fill(v.ThenRhythm, "amount", v.money(terms.PriceMinor), "rhythm", v.rhythm(),
-			"date", v.day(terms.Frequency.PeriodStart(today, 1)))
+		o.Rhythm = v.perPeriod()
+	}
+	if note := v.content("price_note"); note != "" {
+		if o.Then != "" {
+			o.Then += ", " + note
+		} else {
+			o.Rhythm += ", " + note
+		}
 	}
 }
 
-func (v visit) trial() *trialView {
-	terms, period := v.Session.Terms, v.trialPeriod()
-	if terms.DueMinor() == 0 {
-		period = v.trialWords()
-	}
-	return &trialView{
-		DueToday: v.money(terms.DueMinor()), Period: period,
-		LaterFrom: fill(v.FromDate, "date", v.day(terms.TrialEnd(payment.DateOf(v.now)))),
-		Later:     v.laterWords(),
-	}
-}
-
-// trialPeriod are "14 days", beside an amount that says what they cost.
+// trialPeriod are "14 days".
 func (v visit) trialPeriod() string {
 	terms := v.Session.Terms
 	forms := map[payment.TrialUnit]string{payment.TrialDay: v.Days, payment.TrialWeek: v.Weeks, payment.TrialMonth: v.Months}
 	return v.count(forms[terms.TrialUnit], terms.TrialPeriod)
 }
 
-// trialWords are "Free for 14 days", or what that costs.
-func (v visit) trialWords() string {
-	due := v.Session.Terms.DueMinor()
-	if due == 0 {
-		return fill(v.TrialFree, "period", v.trialPeriod())
-	}
-	return fill(v.TrialPaid, "amount", v.money(due), "period", v.trialPeriod())
-}
-
-// laterWords are "€29.99 every month".
-func (v visit) laterWords() string {
+// regularPrice is "€29.99 per month".
+func (v visit) regularPrice() string {
 	if v.Session.Terms.Frequency == "" {
 		return fill(v.OpenRhythm, "merchant", v.Tenant.Name)
 	}
-	return v.money(v.Session.Terms.PriceMinor) + " " + v.rhythm()
+	return v.money(v.Session.Terms.PriceMinor) + " " + v.perPeriod()
 }
 
+func (v visit) perPeriod() string {
+	return map[payment.BillingFrequency]string{
+		payment.Weekly: v.PerWeek, payment.Biweekly: v.PerTwoWeeks, payment.Monthly: v.PerMonth,
+		payment.Quarterly: v.PerQuarter, payment.Semiannually: v.PerHalfYear, payment.Yearly: v.PerYear,
+	}[v.Session.Terms.Frequency]
+}
+
+// rhythm is "every month", "" where none was agreed.
 func (v visit) rhythm() string {
 	return map[payment.BillingFrequency]string{
 		payment.Weekly: v.EveryWeek, payment.Biweekly: v.EveryTwoWeeks, payment.Monthly: v.EveryMonth,

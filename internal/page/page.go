@@ -5,6 +5,7 @@
 //	POST /pay/{token}/            the form: pay, check with the bank, another language (submit.go)
 //	GET  /pay/{token}/mandate/    the mandate to print or save (mandate_show.go)
 //	POST /pay/{token}/bank/       the name of an IBAN's bank, while it is typed (lookup.go)
+//	POST /pay/{token}/draft/      what is being typed, kept for a reload (draft.go)
 //	GET  /pay/{token}/state/      whether there is something new to show (lookup.go)
 //	GET  /pay/{token}/logo        the merchant's logo, fetched by us (logo.go)
 //	GET  /pay/assets/{hash}/…     style and script, kept by browsers for good (assets.go)
@@ -14,7 +15,7 @@
 // address, so that reloading, going back, two tabs and a lost answer all show
 // the same truth: the claim in checkout.Pay lets one payment through, and
 // whoever comes second is shown how the first one stands. stage.go decides what
-// is shown; order.go, form.go, mandate.go and result.go put it into words;
+// is shown; order.go, plan.go, form.go, mandate.go and result.go put it into words;
 // texts_*.go hold the words, one file for each language.
 //
 // The token in the path is the only credential and no cookie stands for it, so
@@ -57,6 +58,7 @@ func (p *Page) Routes() []web.Route {
 		{Method: http.MethodPost, Pattern: "/pay/{token}/", Handler: p.explained(p.submit)},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/mandate/", Handler: p.explained(p.showMandate)},
 		{Method: http.MethodPost, Pattern: "/pay/{token}/bank/", Handler: p.lookUpBank},
+		{Method: http.MethodPost, Pattern: "/pay/{token}/draft/", Handler: p.takeDraft},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/state/", Handler: p.showState},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/logo", Handler: p.showLogo},
 		{Method: http.MethodGet, Pattern: "/pay/assets/{hash}/{file}", Handler: showAsset},

@@ -27,20 +27,26 @@ type view struct {
 	Stage   stage
 	// Merchant and below are empty on pages of no session.
 	Merchant string
-	Creditor string
-	LogoPath string
+	Logo     *logoView
+	BackURL  string
 	Brand    string
-	HelpURL  string
+	Links    []way
 	FootText string
+	// Trust is said below the button, in a few words each.
+	Trust    []string
 	TestMode bool
+	// LanguageQuery stands before the language in the links of the switch.
+	LanguageQuery string
 
 	Order  *orderView
 	Form   *formView
 	Result *resultView
-	// Reload and Leave are seconds after which a browser without our script
-	// looks again, or goes on to where Result.Next leads.
-	Reload, Leave int
+	// Reload is after how many seconds a browser without our script looks again.
+	Reload int
 }
+
+// way is a link with its words.
+type way struct{ Name, Address string }
 
 // Texts gives templates the words by a name that no field hides.
 func (v view) Texts() *texts { return v.texts }
@@ -54,17 +60,16 @@ func plainView(l *tongue, title, text string, t tone, retry bool) view {
 }
 
 // frame is what stands around every stage.
-func (v visit) frame(title string) view {
+func (p *Page) frame(r *http.Request, v visit, title string) view {
 	f := view{
-		tongue: v.tongue, Tongues: tongues, Title: title, Merchant: v.Tenant.Name, Creditor: v.creditor(),
-		HelpURL: v.helpURL(), FootText: v.content("footer_text"),
+		tongue: v.tongue, Tongues: tongues, Title: title, Merchant: v.Tenant.Name, Order: v.order(),
+		Links: v.links(), FootText: v.content("footer_text"),
 		Brand: brandPath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
 	}
 	if v.Page != nil {
 		f.Brand = brandPath(v.Page.Branding.PrimaryColor, v.Page.Branding.AccentColor)
-		if v.Page.Branding.LogoURL != nil {
-			f.LogoPath = "/pay/" + v.Session.Token + "/logo"
-		}
+		f.BackURL = webAddress(v.Page.Links.Shop)
+		f.Logo = p.logoOf(r, v, "/pay/"+v.Session.Token+"/")
 	}
 	return f
 }

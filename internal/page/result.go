@@ -1,10 +1,12 @@
 package page
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/url"
+	"time"
 
 	"sepad/internal/payment"
-	"sepad/internal/sepa"
 )
 
 // tone chooses the icon of a result; its sentence says the same in words.
@@ -17,20 +19,19 @@ const (
 	toneNeutral tone = "neutral"
 )
 
-// resultView is one icon, one sentence, one next step.
+// resultView is one icon, one sentence, a receipt, one next step.
 type resultView struct {
 	Tone  tone
 	Title string
 	Text  string
-	// More is a second paragraph, the merchant's own or ours.
-	More  string
-	Facts []fact
+	// More is a second paragraph, the merchant's own or ours; Slow is what
+	// takes its place while a gateway takes its time, as JSON for the script.
+	More, Slow string
+	Facts      []fact
 	// HasMandate offers the mandate to print or save.
 	HasMandate bool
-	// Next is where the merchant wants the payer to go on, "" for nowhere.
-	Next, NextLabel string
-	// Leaving tells that the browser goes there by itself.
-	Leaving bool
+	// Ways lead on, the first as the main button.
+	Ways []way
 	// Retry offers to load the page again.
 	Retry bool
 	// BankURL is where the payer confirms a mandate; Unconfirmed tells that
@@ -42,16 +43,16 @@ type resultView struct {
 }
 
 // result puts a stage that has no form into words.
-func (v visit) result(at stage, stays bool) *resultView {
+func (v visit) result(at stage) *resultView {
 	switch at {
 	case stageProcessing:
 		return v.processing()
 	case stageVerify:
-		return &resultView{Tone: toneWait, Title: v.VerifyTitle, Text: v.VerifyText, BankURL: bankURL(v.last.Transaction)}
+		return v.verification()
 	case stagePaid, stagePending:
-		return v.success(at, stays)
+		return v.success(at)
 	case stageFailed:
-		return v.failure(stays)
+		return v.failure()
 	}
 	words := map[stage][2]string{
 		stageRefunded:  {v.RefundedTitle, v.RefundedText},
@@ -60,57 +61,127 @@ func (v visit) result(at stage, stays bool) *resultView {
 		stageCancelled: {v.CancelledTitle, v.CancelledText},
 	}[at]
 	res := &resultView{Tone: toneNeutral, Title: words[0], Text: v.fillAttempt(words[1])}
-	if v.Page != nil {
+	if v.Page == nil {
+		return res
+	}
+	// What was refunded or returned was a payment all the same: the address
+	// for failures is not where it belongs.
+	if at == stageExpired || at == stageCancelled {
 		v.lead(res, v.Page.FailureRedirectURL, v.BackTo)
 	}
-	return res
-}
-
-func (v visit) processing() *resultView {
-	res := &resultView{Tone: toneWait, Title: v.ProcessingTitle, Text: v.ProcessingText, Retry: true}
-	if v.last.Transaction.Attempt.LookupCount > 0 {
-		res.Long, res.More = true, fill(v.ProcessingLong, "merchant", v.Tenant.Name)
+	if len(res.Ways) == 0 {
+		v.offer(res, v.Page.Links.Shop, v.BackTo)
 	}
 	return res
 }
 
-// success thanks, and says what will be seen on the account and when.
-func (v visit) success(at stage, stays bool) *resultView {
-	t := v.last.Transaction
+// A gateway that takes longer than slow is spoken of, and again after slower.
+const (
+	slow   = 5 * time.Second
+	slower = 15 * time.Second
+)
+
+// processing asks for patience, and says more the longer it takes.
+func (v visit) processing() *resultView {
+	res := &resultView{Tone: toneWait, Title: v.ProcessingTitle, Text: v.ProcessingText, Retry: true}
+	longer := fill(v.ProcessingLonger, "merchant", v.Tenant.Name)
+	switch taken := v.now.Sub(v.last.Transaction.CreatedAt); {
+	case taken >= slower || v.last.Transaction.Attempt.LookupCount > 0:
+		res.Long, res.More = true, longer
+	default:
+		words, _ := json.Marshal([]string{v.ProcessingLong, longer}) // texts can always be written
+		res.Slow = string(words)
+		if taken >= slow {
+			res.More = v.ProcessingLong
+		}
+	}
+	return res
+}
+
+// verification names the shop and the amount before it sends anyone anywhere.
+func (v visit) verification() *resultView {
+	text := v.VerifyText
+	if v.last.Transaction.Type == payment.Mandate {
+		text = v.VerifyTrial
+	}
+	return &resultView{Tone: toneWait, Title: v.VerifyTitle, Text: v.fillAttempt(text), BankURL: webAddress(&v.last.Transaction.VerificationURL)}
+}
+
+// success thanks, and is the receipt: what was bought, from which account it
+// is debited, when, and what the bank statement will say.
+func (v visit) success(at stage) *resultView {
 	res := &resultView{Tone: toneGood, Title: v.PaidTitle, Text: v.PaidText, More: v.content("success_text"), HasMandate: true}
 	switch {
-	case t.Type == payment.Mandate:
+	case v.last.Transaction.Type == payment.Mandate:
 		res.Title, res.Text = v.TrialTitle, v.TrialText
 	case at == stagePending:
 		res.Title, res.Text = v.PendingTitle, v.PendingText
-		if !t.SettleDueAt.IsZero() {
-			res.Facts = append(res.Facts, fact{v.PendingDate, v.day(payment.DateOf(sepa.NextBusinessDay(t.SettleDueAt)))})
-		}
 	}
-	res.Text = v.fillAttempt(res.Text)
-	if v.Gateway.Descriptor != "" {
-		res.Facts = append(res.Facts, fact{v.Statement, v.Gateway.Descriptor})
-	}
-	if s := v.last.Subscription; s != nil && !s.NextBillingDate.IsZero() {
-		res.Facts = append(res.Facts, fact{v.NextPayment, v.amount(s.AmountMinor, s.Currency) + ", " + v.day(s.NextBillingDate)})
-	}
-	res.Facts = append(res.Facts, fact{v.OrderNo, v.last.Order.Number})
+	res.Text, res.Facts = v.fillAttempt(res.Text), v.receipt(at)
 	if v.Page != nil {
 		v.lead(res, v.Page.SuccessRedirectURL, v.Continue)
-		res.Leaving = res.Next != "" && !stays
+		if len(res.Ways) == 0 {
+			v.offer(res, v.Page.Links.Shop, v.BackTo)
+		}
 	}
 	return res
 }
 
-// failure says why, in human words, and that it is over.
-func (v visit) failure(stays bool) *resultView {
+func (v visit) receipt(at stage) (facts []fact) {
+	t := v.last.Transaction
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	if v.showsName() {
+		add(v.Product, v.product())
+	}
+	if t.Type != payment.Mandate {
+		add(v.texts.Amount, v.money(t.AmountMinor))
+	}
+	add(v.Account, v.accountWords())
+	if t.Type != payment.Mandate {
+		add(v.DebitDate, v.day(v.debitOf(at)))
+	}
+	if s := v.last.Subscription; s != nil && !s.NextBillingDate.IsZero() {
+		add(v.NextPayment, v.amount(s.AmountMinor, s.Currency)+", "+v.day(debitDay(s.NextBillingDate)))
+	}
+	add(v.Statement, v.Gateway.Descriptor)
+	add(v.Reference, v.Session.MandateReference)
+	add(v.Identifier, v.Tenant.Creditor.Identifier)
+	add(v.OrderNo, v.last.Order.Number)
+	return facts
+}
+
+// accountWords are "Commerzbank •••• 3000".
+func (v visit) accountWords() string {
+	t := v.last.Transaction
+	return cmp.Or(readableName(t.BankName), t.IBANCountry) + " •••• " + t.IBANLast4()
+}
+
+// debitOf is the day on which the payment is debited, as far as it is known.
+func (v visit) debitOf(at stage) payment.Date {
+	t := v.last.Transaction
+	if at == stagePending && !t.SettleDueAt.IsZero() {
+		return debitDay(payment.DateOf(t.SettleDueAt))
+	}
+	return v.firstDebit(payment.DateOf(t.CreatedAt))
+}
+
+// failure says why, in human words, that it is over, and where to go from here.
+func (v visit) failure() *resultView {
 	res := &resultView{Tone: toneBad, Title: v.FailedTitle, Text: v.FailedText, More: v.content("failure_text")}
 	if d := v.last.Transaction.Decline; d != nil {
 		res.Text = v.decline(d.Code).What + " " + v.FailedText
 	}
-	if v.Page != nil {
-		v.lead(res, v.Page.FailureRedirectURL, v.Continue)
-		res.Leaving = res.Next != "" && !stays && v.Session.HasFailed()
+	if v.Page == nil {
+		return res
+	}
+	v.lead(res, v.Page.FailureRedirectURL, v.Continue)
+	v.offer(res, v.Page.Links.OtherPayment, v.texts.OtherPayment)
+	if len(res.Ways) == 0 {
+		v.offer(res, v.Page.Links.Shop, v.BackTo)
 	}
 	return res
 }
@@ -124,13 +195,20 @@ func (v visit) fillAttempt(text string) string {
 	return fill(text, pairs...)
 }
 
-// lead sets the next step, if the merchant has named one.
+// lead offers a way on that is told which session it was.
 func (v visit) lead(res *resultView, address *string, label string) {
 	if address == nil {
 		return
 	}
-	if res.Next = withToken(*address, v.Session.Token); res.Next != "" {
-		res.NextLabel = fill(label, "merchant", v.Tenant.Name)
+	if target := withToken(*address, v.Session.Token); target != "" {
+		res.Ways = append(res.Ways, way{fill(label, "merchant", v.Tenant.Name), target})
+	}
+}
+
+// offer offers a page of the merchant's that need not know.
+func (v visit) offer(res *resultView, address *string, label string) {
+	if target := webAddress(address); target != "" {
+		res.Ways = append(res.Ways, way{fill(label, "merchant", v.Tenant.Name), target})
 	}
 }
 
@@ -145,14 +223,5 @@ func withToken(address, token string) string {
 		added = target.RawQuery + "&" + added
 	}
 	target.RawQuery = added
-	return target.String()
-}
-
-// bankURL is where a gateway sends the payer, if a browser can be sent there.
-func bankURL(t payment.Transaction) string {
-	target, err := url.Parse(t.VerificationURL)
-	if err != nil || target.Scheme != "https" && target.Scheme != "http" || target.Host == "" {
-		return ""
-	}
 	return target.String()
 }

@@ -11,59 +11,59 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, limit.Page); err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	v, err := p.find(r, p.chooseTongue(w, r, query.Get("lang")))
+	v, err := p.find(r, p.chooseTongue(w, r, r.URL.Query().Get("lang")))
 	if err != nil {
 		return err
 	}
 	return p.showStage(w, r, http.StatusOK, v)
 }
 
-// showStage shows how the session stands. Two remarks come with the address and
-// neither is a result: that the payer wants to stay, and has just asked the bank.
+// showStage shows how the session stands. One remark comes with the address,
+// and it is no result: that the payer has just asked the bank.
 func (p *Page) showStage(w http.ResponseWriter, r *http.Request, status int, v visit) error {
 	at := v.stage()
 	if at == stagePay {
-		return p.showForm(w, status, v, v.form())
+		f := v.form()
+		if typed, kept := p.readDraft(r, v.Session); kept {
+			f = v.formWith(typed)
+		}
+		return p.showForm(w, r, status, v, f)
 	}
-	query := r.URL.Query()
-	res := v.result(at, query.Has("stay"))
-	res.Unconfirmed = query.Has("checked")
-	shown := v.frame(res.Title)
+	if at != stageProcessing && at != stageVerify {
+		p.dropDraft(w, r, v.Session)
+	}
+	res := v.result(at)
+	res.Unconfirmed = r.URL.Query().Has("checked")
+	shown := p.frame(r, v, res.Title)
 	shown.Stage, shown.Result, shown.TestMode = at, res, p.testIBANs(v) != nil
-	shown.Reload, shown.Leave = pause(res, at)
-	if res.Tone == toneBad || res.Tone == toneNeutral {
-		shown.Creditor = "" // nothing is collected, so nobody who does is named
-	}
+	shown.Reload = pause(res, at)
 	return write(w, status, "page.html", shown)
 }
 
 // showForm shows the form with what is in it.
-func (p *Page) showForm(w http.ResponseWriter, status int, v visit, f formView) error {
-	shown := v.frame(fill(v.PayTitle, "merchant", v.Tenant.Name))
-	order := v.order()
+func (p *Page) showForm(w http.ResponseWriter, r *http.Request, status int, v visit, f formView) error {
+	shown := p.frame(r, v, fill(v.PayTitle, "merchant", v.Tenant.Name))
+	shown.Order.Plan = v.plan()
 	f.TestIBANs = p.testIBANs(v)
-	shown.Stage, shown.Order, shown.Form, shown.TestMode = stagePay, &order, &f, f.TestIBANs != nil
+	shown.Stage, shown.Form, shown.TestMode = stagePay, &f, f.TestIBANs != nil
+	shown.Trust = v.trust(p.Checkout.PublicURL)
 	return write(w, status, "page.html", shown)
 }
 
-// Seconds that a browser waits before it looks again or leads on.
+// Seconds that a browser without our script waits before it looks again.
 const (
 	reloadSoon  = 3
 	reloadLater = 10
-	leaveAfter  = 6
 )
 
-// pause tells after how many seconds the browser looks again or goes on.
-func pause(res *resultView, at stage) (reload, leave int) {
+// pause tells after how many seconds the browser looks again, 0 for never.
+func pause(res *resultView, at stage) int {
 	switch {
-	case res.Leaving:
-		return 0, leaveAfter
-	case at == stageProcessing && res.Long:
-		return reloadLater, 0
-	case at == stageProcessing:
-		return reloadSoon, 0
+	case at != stageProcessing:
+		return 0
+	case res.Long:
+		return reloadLater
 	default:
-		return 0, 0
+		return reloadSoon
 	}
 }

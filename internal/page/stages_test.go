@@ -8,12 +8,15 @@ import (
 	"sepad/internal/payment"
 )
 
-// stages are all that a payer can meet, each made as it comes about.
-var stages = []struct {
+// stage is something that a payer can meet, made as it comes about.
+type stage struct {
 	name  string
 	stage string
 	make  func(t testing.TB, s *shop) (path string)
-}{
+}
+
+// stages are all of them.
+var stages = []stage{
 	{"pay-once", "pay", func(t testing.TB, s *shop) string { return path(s.session(t, posterCampaign)) }},
 	{"pay-monthly", "pay", func(t testing.TB, s *shop) string { return path(s.session(t, premiumCampaign)) }},
 	{"pay-trial", "pay", func(t testing.TB, s *shop) string { return path(s.session(t, trialCampaign)) }},
@@ -23,6 +26,9 @@ var stages = []struct {
 	{"pay-bare", "pay", func(t testing.TB, s *shop) string { return path(s.session(t, bareCampaign)) }},
 	{"declined", "pay", func(t testing.TB, s *shop) string {
 		return paid(t, s, posterCampaign, apptest.DeclinedInsufficientFunds)
+	}},
+	{"outage", "pay", func(t testing.TB, s *shop) string {
+		return paid(t, s, posterCampaign, apptest.GatewayUnavailable)
 	}},
 	{"processing", "processing", func(t testing.TB, s *shop) string {
 		token := s.session(t, posterCampaign)

@@ -28,6 +28,8 @@ func (p *Page) submit(w http.ResponseWriter, r *http.Request) error {
 		return p.changeForm(w, r)
 	case r.PostFormValue(fieldAction) == "verify":
 		return p.verify(w, r)
+	case r.PostFormValue(fieldAction) == "check":
+		return p.checkForm(w, r)
 	default:
 		return p.pay(w, r)
 	}
@@ -54,7 +56,30 @@ func (p *Page) changeForm(w http.ResponseWriter, r *http.Request) error {
 	if iban := r.PostFormValue(fieldTestIBAN); iban != "" {
 		in.IBAN = iban
 	}
-	return p.showForm(w, http.StatusOK, v, v.formWith(in))
+	return p.showForm(w, r, http.StatusOK, v, v.formWith(in))
+}
+
+// checkForm looks the form through without paying: what the Enter key does
+// where the button alone is the consent, in a browser without scripts.
+func (p *Page) checkForm(w http.ResponseWriter, r *http.Request) error {
+	if err := p.admit(r, limit.Page); err != nil {
+		return err
+	}
+	v, err := p.find(r, p.chooseTongue(w, r, r.PostFormValue(fieldShown)))
+	if err != nil {
+		return err
+	}
+	if v.stage() != stagePay {
+		return p.back(w, r, "")
+	}
+	f := v.formWith(readInput(r))
+	p.check(v, &f)
+	f.Checked = len(f.Errors) == 0
+	status := http.StatusOK
+	if !f.Checked {
+		status = http.StatusUnprocessableEntity
+	}
+	return p.showForm(w, r, status, v, f)
 }
 
 // pay takes the form. Whatever comes of it, the answer leads to the page that
@@ -80,12 +105,15 @@ func (p *Page) pay(w http.ResponseWriter, r *http.Request) error {
 	f := v.formWith(readInput(r))
 	instrument := p.check(v, &f)
 	if len(f.Errors) > 0 {
-		return p.showForm(w, http.StatusUnprocessableEntity, v, f)
+		return p.showForm(w, r, http.StatusUnprocessableEntity, v, f)
 	}
 	if r.PostFormValue(fieldMandate) != f.MandateHash {
 		f.Notice, f.Agreed = v.MandateChanged, false
-		return p.showForm(w, http.StatusConflict, v, f)
+		return p.showForm(w, r, http.StatusConflict, v, f)
 	}
+	// A refusal shows the form with the same account; the agreement is asked for
+	// again.
+	p.keepDraft(w, v.Session, input{IBAN: f.IBAN, Holder: f.Holder})
 	_, err = p.Checkout.Pay(r.Context(), checkout.Payment{
 		Token: v.Session.Token, Instrument: instrument, Source: payment.SourceHostedPage,
 		ClientIP: web.ClientIP(r.Context()), Acceptance: v.accept(r, f.Mandate),
@@ -111,7 +139,7 @@ func (p *Page) afterPay(w http.ResponseWriter, r *http.Request, l *tongue, f for
 		}
 		if v.stage() == stagePay && v.after() == f.After {
 			f.Notice = v.NotNow
-			return p.showForm(w, http.StatusConflict, v, f)
+			return p.showForm(w, r, http.StatusConflict, v, f)
 		}
 	case payment.Gone, payment.OutcomeUnknown:
 	default:
@@ -143,7 +171,7 @@ func (p *Page) tooFast(w http.ResponseWriter, r *http.Request, l *tongue, wait t
 	f := v.formWith(readInput(r))
 	f.Notice = v.TooFast
 	w.Header().Set("Retry-After", "1")
-	return p.showForm(w, http.StatusTooManyRequests, v, f)
+	return p.showForm(w, r, http.StatusTooManyRequests, v, f)
 }
 
 // verify asks the bank whether the payer has confirmed.

@@ -33,13 +33,13 @@ func checkEvidence(t *testing.T, s *shop, token string) {
 	t.Helper()
 	evidence := scalar[string](t, s, `SELECT a.acceptance_mode || '|' || a.language || '|' || a.text_version || '|' || a.client_ip || '|' || a.user_agent
 		FROM mandate_acceptances a JOIN transactions t ON t.tenant_id = a.tenant_id AND t.id = a.transaction_id`)
-	if evidence != "checkbox|en|1|127.0.0.1|Browser/1.0" {
+	if evidence != "checkbox|en|2|127.0.0.1|Browser/1.0" {
 		t.Errorf("the evidence is %s", evidence)
 	}
 	text := scalar[string](t, s, `SELECT text FROM mandate_acceptances`)
 	for _, part := range []string{
-		"SEPA direct debit mandate", "I authorise Bergladen GmbH", "within eight weeks", "Creditor identifier: DE98ZZZ09999999999",
-		"Mandate reference: MND-", "Type of mandate: One-off", "Payments: €19.90",
+		"SEPA direct debit mandate", "you authorise (A) Bergladen GmbH", "(B) your bank", "within eight weeks", "a statement that you can obtain from your bank", "Creditor identifier: DE98ZZZ09999999999",
+		"Mandate reference: MND-", "Type of payment: One-off payment", "Payments: €19.90",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not in the evidence: %s", part, text)
@@ -49,7 +49,7 @@ func checkEvidence(t *testing.T, s *shop, token string) {
 	if accepted != 0 {
 		t.Errorf("agreed %d µs beside the mandate's date", accepted)
 	}
-	s.get(t, path(token)+"mandate/").want(t, http.StatusOK, "I authorise Bergladen GmbH", "DE •••• 3000", apptest.HolderName, "Agreed on").
+	s.get(t, path(token)+"mandate/").want(t, http.StatusOK, "you authorise (A) Bergladen GmbH", "DE •••• 3000", apptest.HolderName, "Agreed on").
 		without(t, apptest.Approved)
 }
 
@@ -101,7 +101,8 @@ func TestMistakesAreSaidAtTheField(t *testing.T) {
 func TestWhatComesAlongWithACopiedIBANIsForgiven(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	for _, iban := range []string{"IBAN: DE89 3704 0044 0532 0130 00", "iban de89-3704-0044-0532-0130-00", " DE89\u00a03704\u202f0044\t0532 0130 00\u200b "} {
+	for _, iban := range []string{"IBAN: DE89 3704 0044 0532 0130 00", "iban de89-3704-0044-0532-0130-00", " DE89\u00a03704\u202f0044\t0532 0130 00\u200b ",
+		"DE89.3704.0044.0532.0130.00", "IBAN DE89 3704 0044 0532 0130 00 BIC: COBADEFFXXX", "DE89370400440532013000 / COBADEFF"} {
 		token := s.session(t, posterCampaign)
 		s.submit(t, token, iban).wantBack(t, token)
 		s.WantStatus(t, token, "COMPLETED")
@@ -209,7 +210,8 @@ func TestAGatewayThatCannotBeReachedCostsNothing(t *testing.T) {
 	s := openShop(t)
 	token := s.session(t, posterCampaign)
 	s.submit(t, token, apptest.GatewayUnavailable).wantBack(t, token)
-	s.get(t, path(token)).want(t, http.StatusOK, "because of a technical fault", "You can try 3 more times.")
+	s.get(t, path(token)).want(t, http.StatusOK, "The payment could not be passed on", "nothing to do with your account", "Nothing has been collected.").
+		without(t, "You can try")
 }
 
 func TestVerification(t *testing.T) {
@@ -269,7 +271,7 @@ func TestTheMandateIsTheOneThatWasShown(t *testing.T) {
 		s.ask(t, http.MethodPost, path(token), form, "Accept-Language", "fr").wantBack(t, token)
 		evidence := scalar[string](t, s, `SELECT a.acceptance_mode || '|' || a.language || '|' || a.text FROM mandate_acceptances a
 			JOIN sessions s ON s.id = a.session_id WHERE s.token = $1`, token)
-		for _, part := range []string{"IMPLICIT|de|SEPA-Lastschriftmandat", "Ich ermächtige Bergladen GmbH", "Zahlungen: 1,00\u00a0€ für 14 Tage; 29,99\u00a0€ jeden Monat"} {
+		for _, part := range []string{"IMPLICIT|de|SEPA-Lastschriftmandat", "Ich ermächtige (A) Bergladen GmbH", "Zugleich (B) weise ich mein Kreditinstitut an", "Zahlungen: 1,00\u00a0€ für 14 Tage; 29,99\u00a0€ jeden Monat"} {
 			if !strings.Contains(evidence, part) {
 				t.Errorf("%q is missing in %s", part, evidence)
 			}
@@ -289,7 +291,7 @@ func TestTheMandateIsTheOneThatWasShown(t *testing.T) {
 	t.Run("it can be saved as one file", func(t *testing.T) {
 		t.Parallel()
 		token := s.session(t, premiumCampaign)
-		saved := s.get(t, path(token)+"mandate/?save").want(t, http.StatusOK, "I authorise Bergladen GmbH")
+		saved := s.get(t, path(token)+"mandate/?save").want(t, http.StatusOK, "you authorise (A) Bergladen GmbH")
 		if !strings.Contains(saved.Header.Get("Content-Disposition"), `attachment; filename="mandate-MND-`) ||
 			strings.Contains(saved.body, "<link") || strings.Contains(saved.body, token) {
 			t.Errorf("the file is not whole: %v", saved.Header)
@@ -337,7 +339,7 @@ func TestStrangeForms(t *testing.T) {
 	token := s.session(t, posterCampaign)
 	s.ask(t, http.MethodPost, path(token), url.Values{}).want(t, http.StatusUnprocessableEntity, "Please check your details")
 	s.ask(t, http.MethodPost, path(token), url.Values{"iban": {strings.Repeat("x", 70_000)}}).want(t, http.StatusRequestEntityTooLarge)
-	s.ask(t, http.MethodPost, path("ps_unknown"), url.Values{}).want(t, http.StatusNotFound, "This link leads to no payment")
+	s.ask(t, http.MethodPost, path("ps_unknown"), url.Values{}).want(t, http.StatusNotFound, "We can’t find this payment")
 	s.ask(t, http.MethodPut, path(token), url.Values{}).want(t, http.StatusMethodNotAllowed)
 	if short := s.get(t, strings.TrimSuffix(path(token), "/")); short.StatusCode != http.StatusPermanentRedirect {
 		t.Errorf("without its slash: %d", short.StatusCode)

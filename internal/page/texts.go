@@ -12,40 +12,46 @@ import (
 // test holds every language to the same fields and the same braces.
 type texts struct {
 	// The frame.
-	Skip, Language, TestMode, TestIBANs, TestIBANHint string
-	PayTitle, CollectedBy, RefundRight, Help          string
+	Skip, Language, TestMode, TestIBANs, TestIBANHint       string
+	PayTitle, Method, CollectedBy, Encrypted, BackTo        string
+	Help, Terms, Privacy, Imprint, Continue, OtherPayment   string
+	Order, OnceOnly, OpenRhythm, Free, ForPeriod, Then      string
+	PerWeek, PerTwoWeeks, PerMonth, PerQuarter, PerHalfYear string
+	PerYear, EveryWeek, EveryTwoWeeks, EveryMonth           string
+	EveryQuarter, EveryHalfYear, EveryYear                  string
+	Days, Weeks, Months                                     string
 
-	// The order.
-	Order, DueToday, FromDate, OnceOnly, ThenRhythm, OpenRhythm, TrialFree, TrialPaid string
-	EveryWeek, EveryTwoWeeks, EveryMonth, EveryQuarter, EveryHalfYear, EveryYear      string
-	Days, Weeks, Months                                                               string
+	// When the account is debited.
+	PlanTitle, PlanLine, PlanFirst, PlanOnly, PlanToday, PlanNothing, Statement string
 
 	// The form.
-	FormTitle, IBAN, IBANHint, Bank, Holder, ErrorSummary                string
-	IBANMissing, IBANCharacter, IBANCountry, IBANNoCountry, IBANLength   string
-	IBANDigit, IBANLetter, IBANChecksum, IBANOutsideSEPA                 string
-	HolderMissing, HolderLong, HolderCharacter                           string
-	AgreeMissing, MandateChanged, NotNow, TooFast                        string
-	PayButton, TrialFreeButton, TrialPaidButton, PayBusy                 string
-	AgreeOnce, AgreeRecurring, ImplicitOnce, ImplicitRecurring, FullText string
+	FormTitle, FormTitleTrial, IBAN, IBANHint, IBANCount, IBANValid, Holder string
+	ErrorSummary, IBANMissing, IBANCharacter, IBANCountry, IBANNoCountry    string
+	IBANLength, IBANDigit, IBANLetter, IBANChecksum, IBANOutsideSEPA        string
+	HolderMissing, HolderLong, HolderCharacter                              string
+	AgreeMissing, MandateChanged, NotNow, TooFast                           string
+	PayButton, TrialFreeButton, TrialPaidButton, PayBusy                    string
+	AgreeOnce, AgreeRecurring, AgreeTrial                                   string
+	ImplicitOnce, ImplicitRecurring, ImplicitTrial, FullText                string
+	RefundTitle, RefundRight, NoticeTitle, NoticeText, OnceTitle, OnceText  string
 
-	// The mandate.
-	MandateTitle, MandateAuthorise, MandateRefund                                  string
-	Creditor, Address, Identifier, Reference, Payments, TypeOnce, TypeRecurring    string
-	Account, AgreedOn, PrintOrSave, Print, Save, BackToPayment, MandateTypeOfDebit string
+	// The mandate. The first three are the scheme's own text (mandate.go).
+	MandateAuthority, MandateRefund, MandateRights                         string
+	MandateTitle, Creditor, Address, Identifier, Reference, Payments       string
+	TypeOfPayment, TypeOnce, TypeRecurring, Account, AgreedOn, PrintOrSave string
+	Print, Save, BackToPayment                                             string
 
 	// Results.
-	ProcessingTitle, ProcessingText, ProcessingLong, CheckAgain             string
-	DeclinedTitle, AccountUsed, AttemptsLeft                                string
-	VerifyTitle, VerifyText, VerifyButton, VerifyCheck, VerifyNotYet        string
-	VerifyBusy                                                              string
-	PaidTitle, PaidText, TrialTitle, TrialText                              string
-	PendingTitle, PendingText, PendingDate, Statement, NextPayment, OrderNo string
-	RefundedTitle, RefundedText, ReturnedTitle, ReturnedText                string
-	FailedTitle, FailedText, ExpiredTitle, ExpiredText                      string
-	CancelledTitle, CancelledText, UnknownTitle, UnknownText                string
-	ErrorTitle, ErrorText, TooManyTitle, TooManyText                        string
-	Redirecting, Continue, Stay, BackTo                                     string
+	ProcessingTitle, ProcessingText, ProcessingLong, ProcessingLonger, CheckAgain string
+	DeclinedTitle, OutageTitle, NothingCollected, AccountUsed, AttemptsLeft       string
+	VerifyTitle, VerifyText, VerifyTrial, VerifyLeaving, VerifyButton             string
+	VerifyCheck, VerifyNotYet, VerifyBusy                                         string
+	PaidTitle, PaidText, TrialTitle, TrialText, PendingTitle, PendingText         string
+	Product, Amount, DebitDate, NextPayment, OrderNo                              string
+	RefundedTitle, RefundedText, ReturnedTitle, ReturnedText                      string
+	FailedTitle, FailedText, ExpiredTitle, ExpiredText                            string
+	CancelledTitle, CancelledText, UnknownTitle, UnknownText                      string
+	ErrorTitle, ErrorText, TooManyTitle, TooManyText                              string
 
 	// Why a payment was refused, and what to try.
 	Declines map[payment.DeclineCode]declineWords

@@ -1,16 +1,27 @@
 // The page works without this script. With it an IBAN is grouped and checked
-// while it is typed, a payment shows its result without a reload, and nothing
-// typed is lost. ibanForms, the registry that the server checks by, stands above.
+// while it is typed, a payment shows its result without a reload, and what was
+// typed outlives one. ibanForms, the registry that the server checks by, stands
+// above.
 "use strict";
 {
   const stage = document.body.dataset.stage;
-  const draftKey = "draft " + location.pathname;
+  const byID = (id) => document.getElementById(id);
 
-  // Text that an IBAN may hold, and what comes along when one is copied.
-  const clean = (text) => text.replace(/[\s\p{Cf}]+/gu, " ").trim().replace(/^IBAN[: ]*(?=.)/i, "");
+  // What comes along when an IBAN is copied: blanks and stops, the word before
+  // it, a BIC behind it. The server forgives the same.
+  const noise = /[\s\p{Cf}.:,;/_|()]/gu;
+  const bicBehind = /^(BIC|SWIFT|BICSWIFT)?[A-Z]{6}[0-9A-Z]{2}([0-9A-Z]{3})?$/;
   const compact = (text) => text.replace(/[ -]/g, "").toUpperCase();
   const group = (text) => text.replace(/(.{4})(?=.)/g, "$1 ");
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+  const clean = (text) => {
+    text = text.replace(noise, " ").trim().replace(/^IBAN *(?=.)/i, "");
+    const whole = compact(text), form = Object.hasOwn(ibanForms, whole.slice(0, 2)) && layout(ibanForms[whole.slice(0, 2)]);
+    if (!form || !bicBehind.test(whole.slice(form.length))) return text;
+    let end = 0;
+    for (let left = form.length; left > 0; end++) if (!" -".includes(text[end])) left--;
+    return text.slice(0, end);
+  };
 
   // layout spells a structure out: "2n1a" is "nna".
   const layout = (form) => "aann" + form.replace(/(\d+)([nac])/g, (_, count, kind) => kind.repeat(count));
@@ -44,45 +55,68 @@
     return sepa.includes(code) ? "" : words.outside;
   };
 
-  // setUpIBAN groups the field by four and keeps the caret behind the same
-  // character.
-  const setUpIBAN = (field, typed) => {
+  // setUpIBAN groups the field by four. Each change is made as the browser's
+  // own editing makes it, so that it can be undone.
+  const setUpIBAN = (field, changed) => {
+    const change = (text, caret) => {
+      const old = field.value;
+      let from = 0, keep = 0;
+      while (from < Math.min(old.length, text.length) && old[from] === text[from]) from++;
+      while (keep < Math.min(old.length, text.length) - from && old.at(-1 - keep) === text.at(-1 - keep)) keep++;
+      if (old !== text) {
+        const middle = text.slice(from, text.length - keep);
+        field.setSelectionRange(from, old.length - keep);
+        const done = middle === "" ? document.execCommand("delete") : document.execCommand("insertText", false, middle);
+        if (!done || field.value !== text) field.value = text;
+      }
+      field.setSelectionRange(caret, caret);
+    };
+    // place writes what stands before and behind the caret. Behind a full
+    // group the caret stands before the space, unless something was typed.
+    const place = (before, behind, typing) => {
+      const caret = group(before).length + (typing && behind !== "" && before.length % 4 === 0 && before !== "" ? 1 : 0);
+      working = true;
+      change(group(before + behind), caret);
+      working = false;
+      changed();
+    };
+    let working = false;
+    const edit = (event) => {
+      const { selectionStart: start, selectionEnd: end, value } = field;
+      let before = compact(value.slice(0, start)), behind = compact(value.slice(end));
+      const kind = event.inputType;
+      if (kind === "insertText" || kind === "insertReplacementText") before += compact((event.data ?? event.dataTransfer?.getData("text") ?? "").replace(noise, ""));
+      else if (kind === "deleteContentBackward") { if (start === end) before = before.slice(0, -1); }
+      else if (kind === "deleteContentForward") { if (start === end) behind = behind.slice(1); }
+      else return;
+      event.preventDefault();
+      place(before, behind, kind.startsWith("insert"));
+    };
     const regroup = () => {
-      const before = compact(field.value.slice(0, field.selectionStart)).length;
-      const iban = compact(field.value);
+      const before = compact(field.value.slice(0, field.selectionStart)), iban = compact(clean(field.value));
       const grouped = group(iban);
       if (grouped !== field.value) {
-        const atEnd = before === iban.length;
         field.value = grouped;
-        // Behind a full group the caret stands before the space while deleting
-        // and behind it while typing on.
-        const caret = atEnd ? grouped.length : group(iban.slice(0, before)).length + (before % 4 === 0 && before > 0 && !deleting ? 1 : 0);
-        if (document.activeElement === field) field.setSelectionRange(caret, caret);
+        if (document.activeElement === field) field.setSelectionRange(group(before).length, group(before).length);
       }
-      // All digits after the country: a number pad helps.
-      const form = ibanForms[iban.slice(0, 2)];
-      field.inputMode = form && !/[ac]/.test(form) ? "numeric" : "text";
-      typed();
+      changed();
     };
-    let deleting = false;
-    field.addEventListener("beforeinput", (event) => {
-      deleting = event.inputType.startsWith("delete");
-      const { selectionStart: start, selectionEnd: end, value } = field;
-      if (start !== end) return;
-      // A space is no character of its own: deleting reaches over it.
-      if (event.inputType === "deleteContentBackward" && value[start - 1] === " ") field.setSelectionRange(start - 1, start - 1);
-      if (event.inputType === "deleteContentForward" && value[start] === " ") field.setSelectionRange(start + 1, start + 1);
+    field.addEventListener("beforeinput", (event) => { if (!working && !event.isComposing && event.cancelable) edit(event); });
+    field.addEventListener("input", (event) => {
+      if (working || event.isComposing) return;
+      if (event.inputType?.startsWith("history")) changed();
+      else regroup();
     });
-    field.addEventListener("input", (event) => { if (!event.isComposing) regroup(); });
     field.addEventListener("compositionend", regroup);
     field.addEventListener("change", regroup); // a browser that fills the field in
     field.addEventListener("paste", (event) => {
       const pasted = event.clipboardData?.getData("text");
       if (!pasted) return;
       event.preventDefault();
-      deleting = false;
-      field.setRangeText(clean(pasted), field.selectionStart, field.selectionEnd, "end");
-      regroup();
+      const { selectionStart: start, selectionEnd: end, value } = field;
+      const behind = compact(value.slice(end));
+      const before = compact(clean(value.slice(0, start) + " " + clean(pasted)));
+      place(behind === "" ? before : compact(value.slice(0, start)) + compact(clean(pasted)), behind, true);
     });
     if (field.value !== "") regroup();
     return regroup;
@@ -101,11 +135,13 @@
     }));
   }
 
+  const post = (path, values) => fetch(path, { method: "POST", body: new URLSearchParams(values), referrerPolicy: "no-referrer", keepalive: true });
+
   const setUpForm = (form) => {
     const words = JSON.parse(form.dataset.words);
     const sepa = form.dataset.sepa.split(" ");
     const { iban, iban_holder_name: holder, mandate: agree } = form.elements;
-    const bank = document.getElementById("bank");
+    const bank = byID("bank"), ghost = byID("ghost"), hint = byID("iban-hint"), hintText = hint.textContent;
     const button = form.querySelector("button.main");
     const faults = {
       iban: () => findFault(iban.value, words, sepa),
@@ -114,7 +150,7 @@
     };
 
     const show = (field, name, fault) => {
-      const line = document.getElementById(name + "-error");
+      const line = byID(name + "-error");
       if (line.textContent !== fault) line.textContent = fault;
       field.closest(".field").classList.toggle("wrong", fault !== "");
       if (fault) field.setAttribute("aria-invalid", "true");
@@ -122,28 +158,86 @@
       return fault === "";
     };
 
-    // The bank's name, asked for once an IBAN is complete.
-    let asked = "";
+    // The rest of a country's form stands behind what is typed, and the count
+    // below it.
+    const sketch = () => {
+      const text = compact(iban.value), form = Object.hasOwn(ibanForms, text.slice(0, 2)) && layout(ibanForms[text.slice(0, 2)]);
+      const open = form && text.length < form.length;
+      const typed = document.createElement("i");
+      typed.textContent = iban.value;
+      ghost.replaceChildren(...(open ? [typed, group(text + "·".repeat(form.length - text.length)).slice(iban.value.length)] : []));
+      hint.textContent = open && text.length > 2 ? fill(words.count, { n: text.length, length: form.length }) : hintText;
+      // All digits after the country: a number pad helps.
+      iban.inputMode = form && /^aan*$/.test(form) ? "numeric" : "text";
+      // The longest numbers fit a narrow screen when they close up: the margins
+      // first, the letters then.
+      const account = iban.parentNode;
+      iban.style.letterSpacing = ghost.style.letterSpacing = "";
+      account.classList.remove("close");
+      account.classList.toggle("close", iban.scrollWidth > iban.clientWidth);
+      const beyond = iban.scrollWidth - iban.clientWidth;
+      if (beyond > 0) iban.style.letterSpacing = ghost.style.letterSpacing = -Math.min(beyond / iban.value.length + 0.05, 1.5) + "px";
+    };
+
+    // The bank stands in the field where there is room for it, else below.
+    const showBank = (name) => {
+      bank.classList.remove("inside");
+      iban.style.paddingRight = "";
+      bank.textContent = name;
+      if (name === "" || !matchMedia("(min-width: 900px)").matches) return;
+      bank.classList.add("inside");
+      iban.style.paddingRight = bank.offsetWidth + 28 + "px";
+      if (iban.scrollWidth <= iban.clientWidth) return;
+      bank.classList.remove("inside");
+      iban.style.paddingRight = "";
+    };
+
+    // The bank's name, asked for once an IBAN is complete. An account that was
+    // just refused gets no tick.
+    let asked = "declined" in form.dataset ? compact(iban.value) : "";
     const nameBank = async () => {
       const text = compact(iban.value);
       if (text === asked) return;
       asked = text;
-      bank.textContent = "";
+      showBank("");
       if (faults.iban() !== "") return;
+      let name;
       try {
-        const answer = await fetch("bank/", { method: "POST", body: new URLSearchParams({ iban: text }), referrerPolicy: "no-referrer" });
-        const { bank_name: name } = answer.ok ? await answer.json() : {};
-        if (name && compact(iban.value) === text) bank.textContent = name;
+        const answer = await post("bank/", { iban: text });
+        if (answer.ok) name = (await answer.json()).bank_name;
       } catch {
         // The name is a courtesy; without a network there is none.
       }
+      if (compact(iban.value) === text) showBank(name ?? words.valid);
     };
 
+    // What is typed is kept sealed with the server, for a reload.
+    let keeping;
+    const keep = () => {
+      clearTimeout(keeping);
+      keeping = setTimeout(() => post("draft/", new FormData(form)).catch(() => {}), 150);
+    };
+    form.addEventListener("input", keep);
+
     const regroup = setUpIBAN(iban, () => {
+      sketch();
       if (iban.hasAttribute("aria-invalid") && faults.iban() === "") show(iban, "iban", "");
       nameBank();
+      if (document.activeElement === iban) keep();
     });
+    sketch();
     iban.addEventListener("blur", () => afterPress(() => { if (iban.value !== "") show(iban, "iban", faults.iban()); }));
+    iban.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault();
+      holder.focus();
+    });
+    holder.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault();
+      if (!agree) button.focus();
+      else form.requestSubmit(button);
+    });
     holder.addEventListener("input", () => { if (faults.holder() === "") show(holder, "holder", ""); });
     agree?.addEventListener("change", () => { if (agree.checked) show(agree, "agree", ""); });
 
@@ -152,10 +246,10 @@
       test.addEventListener("click", (event) => {
         event.preventDefault();
         iban.value = test.value;
+        iban.focus();
         regroup();
         show(iban, "iban", "");
         test.closest("details").open = false;
-        iban.focus();
       });
     }
 
@@ -171,23 +265,17 @@
         wrong[0][0].focus();
         return;
       }
-      keepDraft({ iban: iban.value, holder: holder.value });
+      clearTimeout(keeping);
       makeBusy(button, words.busy);
+      sayMore(byID("progress"), [words.long, words.longer]);
     });
-
-    const draft = readDraft();
-    if (draft && iban.value === "") {
-      iban.value = draft.iban;
-      holder.value = draft.holder;
-      regroup();
-    }
   };
 
-  // What was typed outlives a refusal, in this tab alone and only until the
-  // payment has gone through.
-  const keepDraft = (draft) => { try { sessionStorage.setItem(draftKey, JSON.stringify(draft)); } catch { /* storage is off */ } };
-  const readDraft = () => { try { return JSON.parse(sessionStorage.getItem(draftKey)); } catch { return null; } };
-  const dropDraft = () => { try { sessionStorage.removeItem(draftKey); } catch { /* storage is off */ } };
+  // A gateway that is slow is spoken of after 5 seconds and again after 15.
+  const sayMore = (line, [long, longer]) => {
+    setTimeout(() => { line.textContent = long; }, 5000);
+    setTimeout(() => { line.textContent = longer; }, 15000);
+  };
 
   const makeBusy = (button, words) => {
     button.style.width = button.offsetWidth + "px";
@@ -211,11 +299,12 @@
     watch(Math.min(pause * 1.5, 10000));
   };
 
-  // Back from the bank: ask it at once, as the button would. The mark is set
-  // by the way there, so that a first visit asks nobody.
+  // The way to the bank is taken once; back from there the bank is asked, as
+  // the button would. The mark between them says nothing but that.
   const setUpVerify = (form) => {
-    const mark = "bank " + location.pathname;
-    document.getElementById("to-bank")?.addEventListener("click", () => { try { sessionStorage.setItem(mark, "1"); } catch { /* storage is off */ } });
+    const mark = "bank " + location.pathname, way = byID("to-bank"), progress = byID("progress");
+    const leave = () => { try { sessionStorage.setItem(mark, "1"); return true; } catch { return false; } };
+    way?.addEventListener("click", leave);
     form.addEventListener("submit", (event) => {
       const button = form.querySelector("button");
       if (button.getAttribute("aria-busy") === "true") event.preventDefault();
@@ -224,33 +313,33 @@
     try {
       if (sessionStorage.getItem(mark)) {
         sessionStorage.removeItem(mark);
-        form.requestSubmit();
+        if (way?.hasAttribute("data-go")) form.requestSubmit();
+        return;
       }
-    } catch { /* storage is off: the button is there */ }
+    } catch { return; } // storage is off: the buttons are there
+    if (!way?.hasAttribute("data-go")) return;
+    progress.textContent = progress.dataset.words;
+    setTimeout(() => { if (leave()) location.assign(way.href); }, 2500);
   };
 
-  const setUpLeaving = (seconds) => {
-    const leaving = setTimeout(() => location.assign(document.getElementById("next").href), seconds * 1000);
-    document.getElementById("stay").addEventListener("click", (event) => {
-      event.preventDefault();
-      clearTimeout(leaving);
-      event.target.closest("p").remove();
-    });
-  };
-
-  const pay = document.getElementById("pay");
-  const verify = document.getElementById("verify");
-  const print = document.getElementById("print");
+  const pay = byID("pay");
+  const verify = byID("verify");
+  const print = byID("print");
+  const slow = byID("more")?.dataset.slow;
+  const wide = matchMedia("(min-width: 900px)");
+  for (const fold of document.querySelectorAll(".fold")) {
+    fold.open = wide.matches;
+    wide.addEventListener("change", () => { fold.open = wide.matches; });
+  }
   if (pay) setUpForm(pay);
-  else if (!["processing", "verify", "mandate"].includes(stage)) dropDraft();
   if (verify) setUpVerify(verify);
   if (stage === "processing") watch(1000);
-  if (document.body.dataset.leave) setUpLeaving(Number(document.body.dataset.leave));
+  if (slow) sayMore(byID("more"), JSON.parse(slow));
   if (print) {
     print.hidden = false;
     print.addEventListener("click", () => window.print());
   }
-  document.getElementById("notice")?.focus();
+  byID("notice")?.focus();
 
   // An open list closes when something else is clicked, or with Escape.
   document.addEventListener("click", (event) => {

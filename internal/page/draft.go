@@ -1,0 +1,91 @@
+package page
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"sepad/internal/limit"
+	"sepad/internal/payment"
+	"sepad/internal/vault"
+	"sepad/internal/web"
+)
+
+// What was typed outlives a reload and a refusal. The browser keeps it for us,
+// sealed with the service's own key, in a cookie of this one session: nothing
+// in the browser names an account, nothing is written down here, and whoever
+// else has the link sees none of it.
+const (
+	draftCookie = "sepad_draft"
+	draftLife   = 30 * time.Minute
+	// maxDraft is less than what browsers allow for a cookie.
+	maxDraft = 3500
+)
+
+type draft struct {
+	IBAN   string
+	Holder string
+	Agreed bool
+	Until  time.Time
+}
+
+func draftPurpose(s payment.Session) []byte { return vault.Purpose(s.TenantID, "draft "+s.ID.String()) }
+
+// keepDraft hands what was typed to the browser.
+func (p *Page) keepDraft(w http.ResponseWriter, s payment.Session, in input) {
+	text, _ := json.Marshal(draft{in.IBAN, in.Holder, in.Agreed, p.Real.Now().Add(draftLife)}) // texts can always be written
+	sealed, err := p.Checkout.Vault.Seal(text, draftPurpose(s))
+	if err != nil || len(sealed) > maxDraft {
+		return // it is a courtesy
+	}
+	p.setDraft(w, s, sealed, int(draftLife.Seconds()))
+}
+
+func (p *Page) setDraft(w http.ResponseWriter, s payment.Session, sealed string, seconds int) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: it is Secure wherever the page is
+		Name: draftCookie, Value: sealed, Path: "/pay/" + s.Token + "/", MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(p.Checkout.PublicURL, "https:"),
+	})
+}
+
+// readDraft gives back what was typed, if it is this session's and not old.
+func (p *Page) readDraft(r *http.Request, s payment.Session) (input, bool) {
+	cookie, err := r.Cookie(draftCookie)
+	if err != nil {
+		return input{}, false
+	}
+	text, err := p.Checkout.Vault.Open(cookie.Value, draftPurpose(s))
+	var kept draft
+	if err != nil || json.Unmarshal(text, &kept) != nil || !p.Real.Now().Before(kept.Until) {
+		return input{}, false
+	}
+	return input{IBAN: kept.IBAN, Holder: kept.Holder, Agreed: kept.Agreed}, true
+}
+
+// dropDraft forgets what was typed, once it has served.
+func (p *Page) dropDraft(w http.ResponseWriter, r *http.Request, s payment.Session) {
+	if _, err := r.Cookie(draftCookie); err == nil {
+		p.setDraft(w, s, "", -1)
+	}
+}
+
+// takeDraft answers POST /pay/{token}/draft/, by which the script keeps what is
+// being typed.
+func (p *Page) takeDraft(w http.ResponseWriter, r *http.Request) error {
+	if err := p.admit(r, limit.Page); err != nil {
+		return err
+	}
+	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if err := view.Session.CheckPayable(p.Checkout.Clock.Now()); err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
+	p.keepDraft(w, view.Session, readInput(r))
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
