@@ -57,6 +57,11 @@ var brokenRules = []example{
 	{"the domain may not speak HTTP", "internal/payment/a.go", "imports", "package payment\n\nimport _ \"net/http\"\n"},
 	{"neighbours may not import each other", "internal/api/a.go", "imports", "package api\n\nimport _ \"sepad/internal/admin\"\n"},
 	{"an unknown package may import nothing of ours", "internal/novelty/a.go", "imports", "package novelty\n\nimport _ \"sepad/internal/sepa\"\n"},
+	{"a use case may not write a statement", "internal/checkout/a.go", "SQL", "package checkout\n\nconst all = `\n\tSELECT * FROM transactions`\n"},
+	{"a use case may not import the database", "internal/checkout/a.go", "imports", "package checkout\n\nimport _ \"sepad/internal/db\"\n"},
+	{"the database knows none of our nouns", "internal/db/a.go", "imports", "package db\n\nimport _ \"sepad/internal/payment\"\n"},
+	{"the store may not import the sandbox", "internal/store/a.go", "imports", "package store\n\nimport _ \"sepad/internal/gateway/sandbox\"\n"},
+	{"checkout may not import the sandbox", "internal/checkout/a.go", "imports", "package checkout\n\nimport _ \"sepad/internal/gateway/sandbox\"\n"},
 	{"SQL stays in the store", "internal/checkout/a.go", "imports", "package checkout\n\nimport _ \"github.com/jackc/pgx/v5\"\n"},
 	{"a program may not depend on test code", "cmd/sepad/a.go", "imports", "package main\n\nimport _ \"sepad/internal/testenv\"\n"},
 	{"a test suite may not import what stands below its package", "internal/gateway/gatewaytest/a.go", "imports", "package gatewaytest\n\nimport _ \"sepad/internal/store\"\n"},
@@ -74,6 +79,8 @@ var brokenRules = []example{
 }
 
 var keptRules = []example{
+	{"the store may write a statement", "internal/store/a.go", "", "package store\n\nconst all = `SELECT * FROM transactions`\n"},
+	{"a bank's adapter may read its messages", "internal/gateway/bank/a.go", "", "package bank\n\nimport _ \"sepad/internal/iso20022\"\n"},
 	{"the store may import the domain", "internal/store/a.go", "", "package store\n\nimport (\n\t_ \"sepad/internal/payment\"\n\t_ \"sepad/internal/vault\"\n)\n"},
 	{"the list of adapters may import every adapter", "internal/gateway/adapters/a.go", "", "package adapters\n\nimport _ \"sepad/internal/gateway/acme\"\n"},
 	{"a generator may import the package that it serves", "internal/sepa/tablegen/main.go", "", "package main\n\nimport _ \"sepad/internal/sepa\"\n"},

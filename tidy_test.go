@@ -49,6 +49,7 @@ var sourceRules = []struct {
 	check func(source) []finding
 }{
 	{"imports", checkImports},
+	{"SQL", checkSQL},
 	{"function length", checkFunctions},
 	{"file length", checkFileLength},
 	{"interface size", checkInterfaces},
@@ -109,6 +110,25 @@ func checkClock(f source) []finding {
 		return nil
 	}
 	return f.calls("time", []string{"Now", "Since", "Until"}, "time is passed in", "take the instant or a clock.Clock instead")
+}
+
+// startsLikeSQL tells a text that a database would run.
+var startsLikeSQL = regexp.MustCompile(`^[` + "`" + `"]\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|COPY) `)
+
+// A Tx takes any statement, so that a use case could write one. What a table looks
+// like is known in the rooms of the database alone.
+func checkSQL(f source) (findings []finding) {
+	from := f.internalPackage()
+	if f.isTest() || servesTests(from) || f.under("bench") || slices.Contains(databaseUsers, from) {
+		return nil
+	}
+	ast.Inspect(f.tree, func(node ast.Node) bool {
+		if text, ok := node.(*ast.BasicLit); ok && startsLikeSQL.MatchString(text.Value) {
+			findings = append(findings, f.finding(text.Pos(), "SQL", "a statement stands with the noun that it is about, in internal/store"))
+		}
+		return true
+	})
+	return findings
 }
 
 // A sleeping test is slow when it passes and flaky when it matters.

@@ -11,6 +11,7 @@ import (
 	"sepad/internal/config"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/merchant"
 	"sepad/internal/setup"
 	"sepad/internal/store"
@@ -59,7 +60,7 @@ func applyFile(ctx context.Context, st *store.Store, environment merchant.Enviro
 
 // newApplier knows the adapters that this program has.
 func newApplier(st *store.Store, environment merchant.Environment) *setup.Applier {
-	return &setup.Applier{Store: st, Kinds: adapters.All(st.SandboxLedger(), sandbox.Options{}), Environment: environment}
+	return &setup.Applier{Store: st, Kinds: adapters.All(ledgerdb.New(st.DB), sandbox.Options{}), Environment: environment}
 }
 
 // printChanges lists what is new or worth a word, and counts the rest.

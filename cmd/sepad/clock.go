@@ -13,6 +13,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/jobs"
 	"sepad/internal/merchant"
 	"sepad/internal/sepa"
@@ -56,8 +57,9 @@ func useCases(st *store.Store, access config.Access, service clock.Clock) *check
 	quiet := slog.New(slog.DiscardHandler)
 	return &checkout.Checkout{
 		Store: st, Vault: access.Vault, Banks: sepa.EmbeddedBanks,
-		Gateways: gateway.NewPool(adapters.All(st.SandboxLedger(), sandbox.Options{}), gateway.Options{Logger: quiet}),
-		Clock:    service, Real: clock.Real{}, Logger: quiet, Environment: access.Environment,
+		Gateways:      gateway.NewPool(adapters.All(ledgerdb.New(st.DB), sandbox.Options{}), gateway.Options{Logger: quiet}),
+		Announcements: ledgerdb.New(st.DB).Announcements,
+		Clock:         service, Real: clock.Real{}, Logger: quiet, Environment: access.Environment,
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout,
 		LookupSchedule: checkout.DefaultLookupSchedule(), Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,
 	}

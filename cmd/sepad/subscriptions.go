@@ -14,6 +14,7 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/setup"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 )
 
 type subscriptionsCommand struct {
@@ -30,7 +31,7 @@ type subscriptionsListCommand struct {
 }
 
 func (c *subscriptionsListCommand) Run(p *program) error {
-	var filter store.SubscriptionFilter
+	var filter listing.SubscriptionFilter
 	for _, status := range c.Status {
 		filter.Statuses = append(filter.Statuses, payment.SubscriptionStatus(status))
 	}
@@ -43,7 +44,7 @@ func (c *subscriptionsListCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		page, err := st.Tenant(tenant.ID).Subscriptions(p.ctx, store.Window{Before: service.Now().Add(time.Second), Limit: max(1, c.Limit)}, filter)
+		page, err := listing.Subscriptions(p.ctx, st.Tenant(tenant.ID), listing.Window{Before: service.Now().Add(time.Second), Limit: max(1, c.Limit)}, filter)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/setup"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/webhook"
 )
 
@@ -35,7 +36,7 @@ type webhooksListCommand struct {
 }
 
 func (c *webhooksListCommand) Run(p *program) error {
-	filter := store.DeliveryFilter{Status: store.DeliveryStatus(c.Status), Kind: payment.EventKind(c.Event)}
+	filter := listing.DeliveryFilter{Status: store.DeliveryStatus(c.Status), Kind: payment.EventKind(c.Event)}
 	if c.Profile != "" {
 		id, err := uuid.Parse(c.Profile)
 		if err != nil {
@@ -55,19 +56,19 @@ func (c *webhooksListCommand) Run(p *program) error {
 	})
 }
 
-func (c *webhooksListCommand) read(p *program, st *store.Store, filter store.DeliveryFilter) ([]store.DeliveryRecord, error) {
-	page := store.Stretch{Limit: max(1, c.Limit)}
+func (c *webhooksListCommand) read(p *program, st *store.Store, filter listing.DeliveryFilter) ([]listing.DeliveryRecord, error) {
+	page := listing.Stretch{Limit: max(1, c.Limit)}
 	if c.Tenant == "" {
-		return st.AllDeliveries(p.ctx, filter, page)
+		return listing.AllDeliveries(p.ctx, st, filter, page)
 	}
 	tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return st.Tenant(tenant.ID).Deliveries(p.ctx, filter, page)
+	return listing.Deliveries(p.ctx, st.Tenant(tenant.ID), filter, page)
 }
 
-func printDeliveries(out io.Writer, records []store.DeliveryRecord) error {
+func printDeliveries(out io.Writer, records []listing.DeliveryRecord) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tEVENT\tCREATED\tSTATUS\tATTEMPTS\tLAST\tNEXT")
 	for _, r := range records {
@@ -78,7 +79,7 @@ func printDeliveries(out io.Writer, records []store.DeliveryRecord) error {
 }
 
 // lastAttempt says what came of it in a word or a sentence.
-func lastAttempt(r store.DeliveryRecord) string {
+func lastAttempt(r listing.DeliveryRecord) string {
 	if len(r.Attempts) == 0 {
 		return "-"
 	}
@@ -102,7 +103,7 @@ type deliveryLine struct {
 	Last             string               `json:"last"`
 }
 
-func printDeliveriesJSON(out io.Writer, records []store.DeliveryRecord) error {
+func printDeliveriesJSON(out io.Writer, records []listing.DeliveryRecord) error {
 	lines := make([]deliveryLine, len(records))
 	for i, r := range records {
 		lines[i] = deliveryLine{

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/web"
 )
 
@@ -26,7 +27,7 @@ type leadBody struct {
 	UpdatedAt  string    `json:"updated_at"`
 }
 
-func leadOf(l store.LeadRecord) leadBody {
+func leadOf(l listing.LeadRecord) leadBody {
 	return leadBody{
 		ID: l.ID, TenantID: l.TenantID, Email: l.Email, FirstName: l.FirstName, LastName: l.LastName, Country: l.Country,
 		Address: given(l.Address), City: given(l.City), PostalCode: given(l.PostalCode), Phone: given(l.Phone),
@@ -37,10 +38,10 @@ func leadOf(l store.LeadRecord) leadBody {
 // listLeads answers GET /leads/.
 func (a *Admin) listLeads(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
-	search := store.LeadSearch{Common: q.common(), EmailKey: q.email()}
-	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[store.LeadRecord], error) {
-		return a.Store.SearchLeads(ctx, search, s)
-	}, func(l store.LeadRecord) uuid.UUID { return l.ID }, leadOf)
+	search := listing.LeadSearch{Common: q.common(), EmailKey: q.email()}
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[listing.LeadRecord], error) {
+		return listing.SearchLeads(ctx, a.Store, search, s)
+	}, func(l listing.LeadRecord) uuid.UUID { return l.ID }, leadOf)
 }
 
 // showLead answers GET /leads/{id}/.
@@ -53,7 +54,7 @@ func (a *Admin) showLead(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Store.Tenant(tenantID).Lead(r.Context(), id)
+	found, err := listing.FindLead(r.Context(), a.Store.Tenant(tenantID), id)
 	if err != nil {
 		return err
 	}

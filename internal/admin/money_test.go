@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/payment"
 	"sepad/internal/store/storetest"
 )
@@ -91,7 +92,7 @@ func wantEvents(t *testing.T, s *apptest.Server, want ...string) {
 // refundEntries are what the gateway was asked to give back.
 func refundEntries(t *testing.T, s *apptest.Server) (entries []sandbox.Entry) {
 	t.Helper()
-	all, err := s.Env.Store.SandboxLedger().Entries(t.Context())
+	all, err := ledgerdb.New(s.Env.Store.DB).Entries(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
-	"sepad/internal/store"
+	"sepad/internal/store/listing"
 )
 
 const (
@@ -99,7 +99,7 @@ func (p *pageRequest) link(direction byte, id uuid.UUID) *string {
 
 // cut takes the part of a list that is all at hand, newest first, which stretch
 // would have read.
-func (p *pageRequest) cut(ids []uuid.UUID) store.Part[uuid.UUID] {
+func (p *pageRequest) cut(ids []uuid.UUID) listing.Part[uuid.UUID] {
 	from, to, limit := 0, len(ids), p.stretch().Limit
 	if p.beyond != uuid.Nil {
 		at, found := slices.BinarySearchFunc(ids, p.beyond, func(id, beyond uuid.UUID) int { return bytes.Compare(beyond[:], id[:]) })
@@ -114,19 +114,19 @@ func (p *pageRequest) cut(ids []uuid.UUID) store.Part[uuid.UUID] {
 		}
 	}
 	if p.back {
-		return store.Part[uuid.UUID]{Rows: ids[max(from, to-limit):to]}
+		return listing.Part[uuid.UUID]{Rows: ids[max(from, to-limit):to]}
 	}
-	return store.Part[uuid.UUID]{Rows: ids[from:min(to, from+limit)]}
+	return listing.Part[uuid.UUID]{Rows: ids[from:min(to, from+limit)]}
 }
 
 // stretch is what is read of the list: one record more than is shown, which tells
 // whether it goes on.
-func (p *pageRequest) stretch() store.Stretch {
-	return store.Stretch{Beyond: p.beyond, Back: p.back, Limit: p.size + 1}
+func (p *pageRequest) stretch() listing.Stretch {
+	return listing.Stretch{Beyond: p.beyond, Back: p.back, Limit: p.size + 1}
 }
 
 // pageOf makes the page of records that were read with stretch.
-func pageOf[R, T any](p pageRequest, part store.Part[R], id func(R) uuid.UUID, body func(R) T) listBody[T] {
+func pageOf[R, T any](p pageRequest, part listing.Part[R], id func(R) uuid.UUID, body func(R) T) listBody[T] {
 	records, more := part.Rows, len(part.Rows) > p.size
 	if more && p.back {
 		records = records[1:]
@@ -157,7 +157,7 @@ func pageOf[R, T any](p pageRequest, part store.Part[R], id func(R) uuid.UUID, b
 // direction where the search has stopped, in the other where one came from, with
 // the record there.
 func (p *pageRequest) ends(reached uuid.UUID) (first, last uuid.UUID) {
-	from := store.Position{ID: p.beyond}
+	from := listing.Position{ID: p.beyond}
 	if p.back {
 		return reached, from.Above().ID
 	}

@@ -13,7 +13,7 @@ import (
 
 	"sepad/internal/payment"
 	"sepad/internal/record"
-	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/web"
 )
 
@@ -42,8 +42,8 @@ func (a *Admin) ask(r *http.Request) question {
 	return question{r.URL.Query(), a.readPage(r, bad), bad}
 }
 
-func (q question) common() store.Common {
-	return store.Common{
+func (q question) common() listing.Common {
+	return listing.Common{
 		TenantID: q.id("tenant_id"), CreatedFrom: readFrom(q.Get("from"), q.bad), CreatedBefore: readTo(q.Get("to"), q.bad),
 	}
 }
@@ -64,7 +64,7 @@ func (q question) text(name string) string {
 func (q question) email() string { return payment.Lead{Email: q.text("email")}.EmailKey() }
 
 // answer reads a list and writes the page.
-func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read func(context.Context, store.Stretch) (store.Part[R], error),
+func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read func(context.Context, listing.Stretch) (listing.Part[R], error),
 	id func(R) uuid.UUID, body func(R) T,
 ) error {
 	if err := q.bad.Err(); err != nil {
@@ -81,15 +81,15 @@ func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read f
 // listTransactions answers GET /transactions/.
 func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
-	search := store.TransactionSearch{
+	search := listing.TransactionSearch{
 		Common: q.common(), Status: readOneOf(q.Values, "status", payment.TransactionStatuses, q.bad),
 		Type: readOneOf(q.Values, "type", payment.StandardizedTypes, q.bad), GatewayID: q.id("payment_gateway_id"),
 		MerchantTransactionID: q.text("merchant_transaction_id"), GatewayReference: q.text("adapter_unique_id"),
 		TenantReferenceID: q.text("tenant_reference_id"), OrderNumber: q.text("order_number"), SessionID: q.id("session_id"),
 		SubscriptionID: q.id("subscription_id"), EmailKey: q.email(),
 	}
-	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Debit], error) {
-		return a.Store.SearchTransactions(ctx, search, s)
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[payment.Debit], error) {
+		return listing.SearchTransactions(ctx, a.Store, search, s)
 	}, func(d payment.Debit) uuid.UUID { return d.Transaction.ID }, func(d payment.Debit) json.RawMessage {
 		return appendTransaction(nil, d)
 	})
@@ -98,13 +98,13 @@ func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
 // listChargebacks answers GET /chargebacks/.
 func (a *Admin) listChargebacks(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
-	search := store.ChargebackSearch{
+	search := listing.ChargebackSearch{
 		Common: q.common(), Source: readOneOf(q.Values, "source", payment.ChargebackSources, q.bad),
 		ReasonCode: q.text("reason_code"), GatewayID: q.id("payment_gateway_id"),
 		MerchantTransactionID: q.text("merchant_transaction_id"), TransactionID: q.id("transaction_id"),
 	}
-	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Chargeback], error) {
-		return a.Store.SearchChargebacks(ctx, search, s)
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[payment.Chargeback], error) {
+		return listing.SearchChargebacks(ctx, a.Store, search, s)
 	}, func(c payment.Chargeback) uuid.UUID { return c.ID }, func(c payment.Chargeback) json.RawMessage {
 		return appendOwned(nil, record.Chargebacks, &c, c.TenantID)
 	})
@@ -113,12 +113,12 @@ func (a *Admin) listChargebacks(w http.ResponseWriter, r *http.Request) error {
 // listSubscriptions answers GET /subscriptions/.
 func (a *Admin) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
-	search := store.SubscriptionSearch{
+	search := listing.SubscriptionSearch{
 		Common: q.common(), Status: readOneOf(q.Values, "status", payment.SubscriptionStatuses, q.bad),
 		GatewayID: q.id("payment_gateway_id"), OrderNumber: q.text("order_number"), EmailKey: q.email(),
 	}
-	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[payment.Subscription], error) {
-		return a.Store.SearchSubscriptions(ctx, search, s)
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[payment.Subscription], error) {
+		return listing.SearchSubscriptions(ctx, a.Store, search, s)
 	}, func(s payment.Subscription) uuid.UUID { return s.ID }, func(s payment.Subscription) json.RawMessage {
 		return appendSubscription(nil, s)
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
-	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/web"
 )
 
@@ -50,7 +50,7 @@ type sessionLeadBody struct {
 	Country   string    `json:"country"`
 }
 
-func sessionOf(s store.SessionRecord, now time.Time) sessionBody {
+func sessionOf(s listing.SessionRecord, now time.Time) sessionBody {
 	return sessionBody{
 		ID: s.ID, TenantID: s.TenantID, Status: s.StatusAt(now), IsInFlight: s.InFlight(),
 		Amount: s.Terms.DueMinor().String(), Price: s.Terms.PriceMinor.String(), Currency: s.Terms.Currency,
@@ -68,14 +68,14 @@ func sessionOf(s store.SessionRecord, now time.Time) sessionBody {
 // listSessions answers GET /sessions/.
 func (a *Admin) listSessions(w http.ResponseWriter, r *http.Request) error {
 	q, now := a.ask(r), a.Checkout.Clock.Now()
-	search := store.SessionSearch{
+	search := listing.SessionSearch{
 		Common: q.common(), Status: readOneOf(q.Values, "status", payment.SessionStatuses, q.bad), Now: now,
 		EmailKey: q.email(), LeadID: q.id("lead_id"), OrderNumber: q.text("order_number"), CampaignID: q.id("campaign_id"),
 		GatewayID: q.id("payment_gateway_id"),
 	}
-	return answer(w, r, q, func(ctx context.Context, s store.Stretch) (store.Part[store.SessionRecord], error) {
-		return a.Store.SearchSessions(ctx, search, s)
-	}, func(s store.SessionRecord) uuid.UUID { return s.ID }, func(s store.SessionRecord) sessionBody { return sessionOf(s, now) })
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[listing.SessionRecord], error) {
+		return listing.SearchSessions(ctx, a.Store, search, s)
+	}, func(s listing.SessionRecord) uuid.UUID { return s.ID }, func(s listing.SessionRecord) sessionBody { return sessionOf(s, now) })
 }
 
 // showSession answers GET /sessions/{id}/.
@@ -88,7 +88,7 @@ func (a *Admin) showSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Store.Tenant(tenantID).SessionRecord(r.Context(), id)
+	found, err := listing.FindSession(r.Context(), a.Store.Tenant(tenantID), id)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/web"
 	"sepad/internal/webhook"
 )
@@ -44,7 +45,7 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	page := a.readPage(r, bad)
 	query := r.URL.Query()
 	tenantID := readID(query, "tenant_id", bad)
-	filter := store.DeliveryFilter{
+	filter := listing.DeliveryFilter{
 		ProfileID: readID(query, "webhook_profile_id", bad), Status: readOneOf(query, "status", store.DeliveryStatuses, bad),
 		Kind:        readOneOf(query, "event", payment.EventKinds, bad),
 		CreatedFrom: readFrom(query.Get("from"), bad), CreatedBefore: readTo(query.Get("to"), bad),
@@ -60,15 +61,15 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, pageOf(page, store.Part[store.DeliveryRecord]{Rows: records},
-		func(d store.DeliveryRecord) uuid.UUID { return d.EventID },
-		func(d store.DeliveryRecord) deliveryBody { return deliveryOf(d, urls[d.Endpoint]) }))
+	web.WriteJSON(w, r, http.StatusOK, pageOf(page, listing.Part[listing.DeliveryRecord]{Rows: records},
+		func(d listing.DeliveryRecord) uuid.UUID { return d.EventID },
+		func(d listing.DeliveryRecord) deliveryBody { return deliveryOf(d, urls[d.Endpoint]) }))
 	return nil
 }
 
 // deliveries reads one tenant's rows where the tenant is known, be it from the
 // profile.
-func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f store.DeliveryFilter, page store.Stretch) ([]store.DeliveryRecord, error) {
+func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f listing.DeliveryFilter, page listing.Stretch) ([]listing.DeliveryRecord, error) {
 	if tenantID == uuid.Nil && f.ProfileID != uuid.Nil {
 		owner, _, found, err := a.Store.RecordOwner(ctx, f.ProfileID)
 		if err != nil || !found {
@@ -77,13 +78,13 @@ func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f store.Deli
 		tenantID = owner
 	}
 	if tenantID == uuid.Nil {
-		return a.Store.AllDeliveries(ctx, f, page)
+		return listing.AllDeliveries(ctx, a.Store, f, page)
 	}
-	return a.Store.Tenant(tenantID).Deliveries(ctx, f, page)
+	return listing.Deliveries(ctx, a.Store.Tenant(tenantID), f, page)
 }
 
 // addresses are where the deliveries go now.
-func (a *Admin) addresses(ctx context.Context, records []store.DeliveryRecord) (map[store.Endpoint]string, error) {
+func (a *Admin) addresses(ctx context.Context, records []listing.DeliveryRecord) (map[store.Endpoint]string, error) {
 	urls := map[store.Endpoint]string{}
 	for _, record := range records {
 		if _, known := urls[record.Endpoint]; known {
@@ -111,7 +112,7 @@ func withoutPassword(address string) string {
 	return parsed.Redacted()
 }
 
-func deliveryOf(d store.DeliveryRecord, address string) deliveryBody {
+func deliveryOf(d listing.DeliveryRecord, address string) deliveryBody {
 	body := deliveryBody{
 		ID: d.EventID, EventID: d.EventID, Event: d.Kind, TenantID: d.TenantID, WebhookProfileID: d.ProfileID,
 		URL: address, Status: d.Status, CreatedAt: instantText(d.CreatedAt), Attempts: make([]attemptBody, len(d.Attempts)),
@@ -164,8 +165,8 @@ func (a *Admin) resendDelivery(w http.ResponseWriter, r *http.Request) error {
 	return a.writeDelivery(w, r, record)
 }
 
-func (a *Admin) writeDelivery(w http.ResponseWriter, r *http.Request, record store.DeliveryRecord) error {
-	urls, err := a.addresses(r.Context(), []store.DeliveryRecord{record})
+func (a *Admin) writeDelivery(w http.ResponseWriter, r *http.Request, record listing.DeliveryRecord) error {
+	urls, err := a.addresses(r.Context(), []listing.DeliveryRecord{record})
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,11 @@ import (
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/config"
+	"sepad/internal/db"
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/jobs"
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
@@ -106,7 +108,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 
 // openStore opens the database and refuses one that this version cannot use.
 func (a *App) openStore(ctx context.Context, migrate bool) (err error) {
-	opts := store.Options{Vault: a.config.Vault, Logger: a.logger, ReplicaURL: a.config.DatabaseReplicaURL}
+	opts := store.Options{Vault: a.config.Vault, Options: db.Options{Logger: a.logger, ReplicaURL: a.config.DatabaseReplicaURL}}
 	if a.config.OTLPEndpoint != "" {
 		opts.Tracer = a.tracing.Provider()
 	}
@@ -159,7 +161,7 @@ func (a *App) limits() limit.Settings {
 }
 
 func (a *App) newCheckout(opts Options) *checkout.Checkout {
-	a.kinds = adapters.All(a.Store.SandboxLedger(), sandbox.Options{
+	a.kinds = adapters.All(ledgerdb.New(a.Store.DB), sandbox.Options{
 		PublicURL: a.config.PublicURL, SlowFor: opts.SandboxWait, GiveUpAfter: opts.SandboxWait,
 	})
 	maps.Copy(a.kinds, opts.Adapters)
@@ -168,7 +170,8 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 		Gateways: gateway.NewPool(a.kinds, gateway.Options{
 			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
 		}),
-		Clock: a.clock(), Real: clock.Real{}, Logger: a.logger, Environment: a.config.Environment,
+		Announcements: ledgerdb.New(a.Store.DB).Announcements,
+		Clock:         a.clock(), Real: clock.Real{}, Logger: a.logger, Environment: a.config.Environment,
 		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions, Dunning: a.config.Dunning,
 		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,
 	}
@@ -199,7 +202,7 @@ func (a *App) watch() {
 	a.metrics.WatchDeliveries(a.Store.DeliveryBacklog)
 }
 
-func (a *App) watchPool(name string, read func() store.PoolStats) {
+func (a *App) watchPool(name string, read func() db.PoolStats) {
 	a.metrics.WatchPool(name, func() metrics.Pool {
 		stats := read()
 		return metrics.Pool{Open: stats.Open, InUse: stats.InUse, Max: stats.Max}

@@ -8,6 +8,7 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/bankpage"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/page"
 	"sepad/internal/web"
 )
@@ -24,7 +25,7 @@ func (a *App) newHandler() http.Handler {
 		{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
 	}
 	if a.Movable != nil {
-		bank := web.Plain(bankpage.New(a.Store.SandboxLedger(), a.Movable, a.logger))
+		bank := web.Plain(bankpage.New(ledgerdb.New(a.Store.DB), a.Movable, a.logger))
 		for _, method := range []string{"GET", "POST"} {
 			routes = append(routes, web.Route{Method: method, Pattern: sandbox.BankPath + "{rest...}", Handler: bank})
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/payment"
 	"sepad/internal/store/storetest"
 )
@@ -156,14 +157,14 @@ func (s *simulation) remember(m *shopper, token string) func(status int, body []
 func (s *simulation) decideAtBank() {
 	ctx := s.t.Context()
 	s.w.spawn(nil, "a payer at the bank", func(context.Context) {
-		entries, err := s.env.Store.SandboxLedger().Entries(ctx)
+		entries, err := ledgerdb.New(s.env.Store.DB).Entries(ctx)
 		if err != nil {
 			s.fail("reading the ledger: %v", err)
 			return
 		}
 		for _, entry := range entries {
 			if entry.State == sandbox.StateAwaiting && entry.Outcome.DecidedByPayer() {
-				if _, err := sandbox.PayerDecides(ctx, s.env.Store.SandboxLedger(), entry, s.w.chance(60), s.w.serviceNow()); err != nil {
+				if _, err := sandbox.PayerDecides(ctx, ledgerdb.New(s.env.Store.DB), entry, s.w.chance(60), s.w.serviceNow()); err != nil {
 					s.fail("deciding at the bank: %v", err)
 				}
 				return

@@ -42,7 +42,10 @@ type Checkout struct {
 	Store    *store.Store
 	Vault    *vault.Vault
 	Gateways *gateway.Pool
-	Banks    sepa.Banks
+	// Announcements finds what gateways that live in this program have to report by
+	// an instant of the service's time.
+	Announcements func(ctx context.Context, now time.Time, limit int) ([]gateway.Announcement, error)
+	Banks         sepa.Banks
 	// Clock is the service's time; Real is the world's, which lookups follow.
 	Clock  clock.Clock
 	Real   clock.Clock

@@ -19,7 +19,7 @@ const dueBatch = 200
 // process does, another finds done.
 func (c *Checkout) RunDue(ctx context.Context, now time.Time) (int, error) {
 	ended, endErr := c.work(ctx, now, c.Store.SessionsDue, c.runOut)
-	heard, hearErr := c.runNotifications(ctx, now)
+	heard, hearErr := c.runAnnouncements(ctx, now)
 	settled, settleErr := c.work(ctx, now, c.Store.SettlementsDue, c.settlePending)
 	return ended + heard + settled, errors.Join(endErr, hearErr, settleErr)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/gateway"
-	"sepad/internal/gateway/sandbox"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -179,27 +178,26 @@ func (c *Checkout) bringIn(ctx context.Context, setup *merchant.Setup, n gateway
 	return c.LinkChargebacks(ctx, setup, change.Transaction.ID)
 }
 
-// resendAfter is when the sandbox sends a notification again that was not taken.
+// resendAfter is when a notification is sent again that was not taken.
 const resendAfter = time.Hour
 
-// runNotifications has the sandbox report what has come to pass at it. It is
-// another company's program in all but place: what it says goes through the
-// same door, signed, as any gateway's words.
-func (c *Checkout) runNotifications(ctx context.Context, now time.Time) (done int, err error) {
-	ledger := c.Store.SandboxLedger()
+// runAnnouncements has gateways that live in this program report what has come to
+// pass at them. They are another company's program in all but place: what they say
+// goes through the same door, signed, as any gateway's words.
+func (c *Checkout) runAnnouncements(ctx context.Context, now time.Time) (done int, err error) {
 	for {
-		due, err := ledger.NotificationsDue(ctx, now, dueBatch)
+		due, err := c.Announcements(ctx, now, dueBatch)
 		if err != nil || len(due) == 0 {
 			return done, err
 		}
-		for _, entry := range due {
+		for _, announced := range due {
 			var again time.Time
-			if err := c.notifyOf(ctx, entry, now); err != nil {
-				c.Logger.WarnContext(ctx, "a notification of the sandbox was not taken", "account_id", entry.AccountID,
-					"merchant_transaction_id", entry.MerchantTransactionID, "error", err)
+			if err := c.notifyOf(ctx, announced, now); err != nil {
+				c.Logger.WarnContext(ctx, "a notification of the sandbox was not taken", "account_id", announced.AccountID,
+					"merchant_transaction_id", announced.MerchantTransactionID, "error", err)
 				again = now.Add(resendAfter)
 			}
-			if err := ledger.Heard(ctx, entry, again); err != nil {
+			if err := announced.Heard(ctx, again); err != nil {
 				return done, err
 			}
 			done++
@@ -207,20 +205,20 @@ func (c *Checkout) runNotifications(ctx context.Context, now time.Time) (done in
 	}
 }
 
-// notifyOf sends one notification, if the account is still the sandbox's.
-func (c *Checkout) notifyOf(ctx context.Context, entry sandbox.Entry, now time.Time) error {
-	setup, err := c.SetupOf(ctx, entry.TenantID)
+// notifyOf sends one notification, if the account is still such a gateway's.
+func (c *Checkout) notifyOf(ctx context.Context, a gateway.Announcement, now time.Time) error {
+	setup, err := c.SetupOf(ctx, a.TenantID)
 	if err != nil {
 		return err
 	}
-	client, _, err := c.Account(setup, entry.AccountID)
+	client, _, err := c.Account(setup, a.AccountID)
 	if err != nil {
 		return err
 	}
-	n, speaks, err := client.Announce(ctx, entry.MerchantTransactionID, now)
+	n, speaks, err := client.Announce(ctx, a.MerchantTransactionID, now)
 	if err != nil || !speaks {
 		return err
 	}
-	_, err = c.Notify(ctx, entry.AccountID, n)
+	_, err = c.Notify(ctx, a.AccountID, n)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
@@ -31,7 +32,7 @@ type till struct {
 
 func newTill(env *storetest.Env) till {
 	logger := slog.New(slog.DiscardHandler)
-	kinds := adapters.All(env.Store.SandboxLedger(), sandbox.Options{PublicURL: "http://pay.example"})
+	kinds := adapters.All(ledgerdb.New(env.Store.DB), sandbox.Options{PublicURL: "http://pay.example"})
 	return till{env: env, Checkout: &checkout.Checkout{
 		Store: env.Store, Vault: env.Vault, Banks: sepa.EmbeddedBanks, Clock: still(env.Now), Real: clock.Real{}, Logger: logger,
 		Gateways:    gateway.NewPool(kinds, gateway.Options{Timeout: time.Minute, Logger: logger}),

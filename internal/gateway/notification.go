@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 )
 
@@ -37,6 +39,15 @@ type NotificationReceiver interface {
 // gives the notification that it would send of a payment at a time.
 type Announcer interface {
 	Announce(ctx context.Context, merchantTransactionID string, at time.Time) (Notification, error)
+}
+
+// Announcement names a payment of which an Announcer has something to report.
+type Announcement struct {
+	TenantID, AccountID   uuid.UUID
+	MerchantTransactionID string
+	// Heard records that the report was taken, or with a time, that it is to be
+	// made again then.
+	Heard func(ctx context.Context, again time.Time) error
 }
 
 // Notice is one thing that a gateway reports by itself: what became of a

@@ -11,7 +11,7 @@ import (
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
-	"sepad/internal/store"
+	"sepad/internal/db"
 	"sepad/internal/webhook"
 )
 
@@ -31,7 +31,7 @@ const (
 
 // Runner runs background work for one process.
 type Runner struct {
-	queue    store.Queue
+	queue    db.Queue
 	checkout *checkout.Checkout
 	billing  *billing.Billing
 	webhooks *webhook.Deliverer

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/vault"
 )
 
 // cursor says where a page begins: after a position, or up to it.
 type cursor struct {
-	position store.Position
+	position listing.Position
 	backward bool
 }
 

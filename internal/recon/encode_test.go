@@ -17,7 +17,7 @@ import (
 
 	"sepad/internal/payment"
 	"sepad/internal/record"
-	"sepad/internal/store"
+	"sepad/internal/store/listing"
 )
 
 // hostile draws texts that some format or program takes for something else.
@@ -85,7 +85,7 @@ func TestTheThreeFormatsAgree(t *testing.T) {
 // checkAgreement writes a page three times, reads it back with programs that know
 // nothing of ours, and holds each value against the column table.
 func checkAgreement[T any](t *rapid.T, l *Listing[T], rows []T) {
-	page := Page[T]{Listed: store.Listed[T]{Rows: rows}, Next: "https://pay.example/?a=1&b=<2>", Previous: rapid.SampledFrom([]string{"", "https://x/?p"}).Draw(t, "previous")}
+	page := Page[T]{Listed: listing.Listed[T]{Rows: rows}, Next: "https://pay.example/?a=1&b=<2>", Previous: rapid.SampledFrom([]string{"", "https://x/?p"}).Draw(t, "previous")}
 	asJSON, asXML, asCSV := readJSON(t, l, page), readXML(t, l, page), readCSV(t, l, page)
 	if len(asJSON) != len(rows) || len(asXML) != len(rows) || len(asCSV) != len(rows) {
 		t.Fatalf("%d records were written as %d, %d and %d", len(rows), len(asJSON), len(asXML), len(asCSV))
@@ -310,7 +310,7 @@ func TestNothingHiddenIsEverWritten(t *testing.T) {
 }
 
 func emptyRecords[T any](count int) Page[T] {
-	return Page[T]{Listed: store.Listed[T]{Rows: make([]T, count)}}
+	return Page[T]{Listed: listing.Listed[T]{Rows: make([]T, count)}}
 }
 
 // deadWriter takes a few pieces and then is gone.

@@ -6,6 +6,7 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/record"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 )
 
 // Listing is one of the three endpoints.
@@ -20,17 +21,17 @@ type Listing[T any] struct {
 	statuses, types []string
 	// byBillingDate tells that next_billing_date_from and _to are parameters.
 	byBillingDate bool
-	position      func(*T) store.Position
-	read          func(context.Context, store.Tenant, store.Window, Filters) (store.Listed[T], error)
+	position      func(*T) listing.Position
+	read          func(context.Context, store.Tenant, listing.Window, Filters) (listing.Listed[T], error)
 }
 
 // Transactions lists transactions by date_processed.
 var Transactions = &Listing[payment.Transaction]{
 	Name: "transactions", Element: "transaction", Columns: record.Transactions,
 	statuses: texts(payment.TransactionStatuses), types: payment.StandardizedTypes,
-	position: func(t *payment.Transaction) store.Position { return store.Position{At: t.ProcessedAt, ID: t.ID} },
-	read: func(ctx context.Context, tenant store.Tenant, w store.Window, f Filters) (store.Listed[payment.Transaction], error) {
-		return tenant.Transactions(ctx, w, store.TransactionFilter{
+	position: func(t *payment.Transaction) listing.Position { return listing.Position{At: t.ProcessedAt, ID: t.ID} },
+	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Transaction], error) {
+		return listing.Transactions(ctx, tenant, w, listing.TransactionFilter{
 			Statuses: typed[payment.TransactionStatus](f.Statuses), Types: f.Types, GatewayID: f.GatewayID,
 		})
 	},
@@ -41,9 +42,9 @@ var Transactions = &Listing[payment.Transaction]{
 var Chargebacks = &Listing[payment.Chargeback]{
 	Name: "chargebacks", Element: "chargeback", Columns: record.Chargebacks,
 	statuses: []string{payment.ChargebackStatus}, types: []string{payment.ChargebackType},
-	position: func(c *payment.Chargeback) store.Position { return store.Position{At: c.ReportedAt, ID: c.ID} },
-	read: func(ctx context.Context, tenant store.Tenant, w store.Window, f Filters) (store.Listed[payment.Chargeback], error) {
-		return tenant.Chargebacks(ctx, w, store.ChargebackFilter{GatewayID: f.GatewayID})
+	position: func(c *payment.Chargeback) listing.Position { return listing.Position{At: c.ReportedAt, ID: c.ID} },
+	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Chargeback], error) {
+		return listing.Chargebacks(ctx, tenant, w, listing.ChargebackFilter{GatewayID: f.GatewayID})
 	},
 }
 
@@ -51,9 +52,9 @@ var Chargebacks = &Listing[payment.Chargeback]{
 var Subscriptions = &Listing[payment.Subscription]{
 	Name: "subscriptions", Element: "subscription", Columns: record.Subscriptions,
 	statuses: texts(payment.SubscriptionStatuses), byBillingDate: true,
-	position: func(s *payment.Subscription) store.Position { return store.Position{At: s.CreatedAt, ID: s.ID} },
-	read: func(ctx context.Context, tenant store.Tenant, w store.Window, f Filters) (store.Listed[payment.Subscription], error) {
-		return tenant.Subscriptions(ctx, w, store.SubscriptionFilter{
+	position: func(s *payment.Subscription) listing.Position { return listing.Position{At: s.CreatedAt, ID: s.ID} },
+	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Subscription], error) {
+		return listing.Subscriptions(ctx, tenant, w, listing.SubscriptionFilter{
 			Statuses: typed[payment.SubscriptionStatus](f.Statuses), GatewayID: f.GatewayID,
 			NextBillingFrom: f.NextBillingFrom, NextBillingTo: f.NextBillingTo,
 		})

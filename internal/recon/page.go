@@ -5,12 +5,13 @@ import (
 	"net/url"
 
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/vault"
 )
 
 // Page is a part of a listing, ready to be written.
 type Page[T any] struct {
-	store.Listed[T]
+	listing.Listed[T]
 	// Next and Previous are whole addresses, "" where the listing ends.
 	Next, Previous string
 }
@@ -18,7 +19,7 @@ type Page[T any] struct {
 // Read reads the page that a query asks for. Address is where the endpoint is
 // reached from outside.
 func (l *Listing[T]) Read(ctx context.Context, st *store.Store, v *vault.Vault, q *Query, address string) (Page[T], error) {
-	w := store.Window{From: q.Start.Start(), Before: q.End.AddDays(1).Start(), Limit: q.PageSize}
+	w := listing.Window{From: q.Start.Start(), Before: q.End.AddDays(1).Start(), Limit: q.PageSize}
 	if q.cursor != nil {
 		w.Beyond, w.Backward = &q.cursor.position, q.cursor.backward
 	}
@@ -37,7 +38,7 @@ func (l *Listing[T]) Read(ctx context.Context, st *store.Store, v *vault.Vault, 
 
 // neighbours are the pages on either side, nil where there is none. Where one
 // came from there is always a page, even if a changed record left it since.
-func (l *Listing[T]) neighbours(q *Query, listed store.Listed[T]) (next, previous *cursor) {
+func (l *Listing[T]) neighbours(q *Query, listed listing.Listed[T]) (next, previous *cursor) {
 	first, last := l.ends(q, listed.Rows)
 	isStart := q.cursor == nil
 	isBackward := !isStart && q.cursor.backward
@@ -53,7 +54,7 @@ func (l *Listing[T]) neighbours(q *Query, listed store.Listed[T]) (next, previou
 // ends are the positions of a page's first and last record. A page that has come
 // to be empty stands where its cursor points, with the record there on the side
 // that one came from.
-func (l *Listing[T]) ends(q *Query, rows []T) (first, last store.Position) {
+func (l *Listing[T]) ends(q *Query, rows []T) (first, last listing.Position) {
 	switch {
 	case len(rows) > 0:
 		return l.position(&rows[0]), l.position(&rows[len(rows)-1])

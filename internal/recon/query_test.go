@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sepad/internal/payment"
-	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/vault"
 )
 
@@ -180,7 +180,7 @@ func parsed(t testing.TB, v *vault.Vault, more string) *Query {
 }
 
 // here is some cursor.
-var here = cursor{store.Position{At: time.UnixMicro(1_772_000_000_123_456).UTC(), ID: gatewayID}, true}
+var here = cursor{listing.Position{At: time.UnixMicro(1_772_000_000_123_456).UTC(), ID: gatewayID}, true}
 
 func TestCursor(t *testing.T) {
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestCursorElsewhere(t *testing.T) {
 func TestNothingLiesBetweenNeighbours(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := store.Position{At: drawInstant(t), ID: drawID(t)}
+		p := listing.Position{At: drawInstant(t), ID: drawID(t)}
 		if rapid.Bool().Draw(t, "at an end") {
 			p.ID = rapid.SampledFrom([]uuid.UUID{{}, uuid.Max}).Draw(t, "end")
 		}
@@ -289,7 +289,7 @@ func TestNothingLiesBetweenNeighbours(t *testing.T) {
 	})
 }
 
-func compare(a, b store.Position) int {
+func compare(a, b listing.Position) int {
 	if order := a.At.Compare(b.At); order != 0 {
 		return order
 	}

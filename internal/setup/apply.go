@@ -140,8 +140,7 @@ func (a *Applier) commit(ctx context.Context, now time.Time, prepare func(*plan)
 // overtaken tells that the database has changed since the plan was made: the
 // next plan sees how.
 func overtaken(err error) bool {
-	_, duplicate := errors.AsType[*store.KeyError](err)
-	return duplicate || errors.Is(err, store.ErrForeignRecord) || errors.Is(err, store.ErrStale)
+	return store.IsDuplicate(err) || errors.Is(err, store.ErrForeignRecord) || errors.Is(err, store.ErrStale)
 }
 
 func changed(changes []Change) []Change {

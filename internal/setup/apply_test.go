@@ -14,6 +14,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/setup"
@@ -72,7 +73,7 @@ func newBench(env *storetest.Env) *bench {
 
 // newApplier has an adapter that looks at its settings.
 func (b *bench) newApplier(st *store.Store) *setup.Applier {
-	kinds := adapters.All(st.SandboxLedger(), sandbox.Options{})
+	kinds := adapters.All(ledgerdb.New(st.DB), sandbox.Options{})
 	picky := kinds[sandbox.Name]
 	picky.Name = "picky"
 	picky.Settings = append(picky.Settings,

@@ -6,13 +6,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
 // ErrNoChargeback is the answer for a chargeback that nobody has.
 var ErrNoChargeback = &payment.Error{Kind: payment.NotFound, Detail: "Chargeback not found"}
 
-const chargebackColumns = `tenant_id, id, gateway_id, transaction_id, lead_id, merchant_transaction_id,
+const ChargebackColumns = `tenant_id, id, gateway_id, transaction_id, lead_id, merchant_transaction_id,
 	tenant_reference_id, gateway_reference, amount_minor, currency, reported_at, transaction_at, reason_code,
 	reason_message, report_type, report_message, report_info, arn, iban_masked, bic, email, country, source,
 	bank_fee_minor, created_at, updated_at`
@@ -22,8 +23,8 @@ const chargebackColumns = `tenant_id, id, gateway_id, transaction_id, lead_id, m
 // nothing is written and Write gives ErrStale.
 func (tx *Tx) putChargeback(c payment.Chargeback) {
 	values := chargebackValues(c)
-	tx.require(ErrStale, `
-		INSERT INTO chargebacks (`+chargebackColumns+`) VALUES `+placeholders(1, 1, len(values))+`
+	tx.Require(ErrStale, `
+		INSERT INTO chargebacks (`+ChargebackColumns+`) VALUES `+db.Placeholders(1, 1, len(values))+`
 		ON CONFLICT (tenant_id, merchant_transaction_id) DO UPDATE SET transaction_id = excluded.transaction_id,
 			lead_id = excluded.lead_id, tenant_reference_id = excluded.tenant_reference_id,
 			gateway_reference = excluded.gateway_reference,
@@ -32,13 +33,13 @@ func (tx *Tx) putChargeback(c payment.Chargeback) {
 		WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`, values...)
 }
 
-// chargebackValues are those of chargebackColumns.
+// chargebackValues are those of ChargebackColumns.
 func chargebackValues(c payment.Chargeback) []any {
 	return []any{
 		c.TenantID, c.ID, c.GatewayID, c.TransactionID, c.LeadID, c.MerchantTransactionID, ifAny(c.TenantReferenceID),
-		c.GatewayReference, int64(c.AmountMinor), c.Currency, micros(c.ReportedAt), micros(c.TransactionAt), c.ReasonCode,
+		c.GatewayReference, int64(c.AmountMinor), c.Currency, db.Micros(c.ReportedAt), db.Micros(c.TransactionAt), c.ReasonCode,
 		c.ReasonMessage, c.ReportType, c.ReportMessage, c.ReportInfo, c.ARN, c.MaskedIBAN, c.BIC, c.Email, c.Country,
-		string(c.Source), ifAny((*int64)(c.BankFeeMinor)), micros(c.CreatedAt), micros(c.UpdatedAt),
+		string(c.Source), ifAny((*int64)(c.BankFeeMinor)), db.Micros(c.CreatedAt), db.Micros(c.UpdatedAt),
 	}
 }
 
@@ -50,13 +51,13 @@ func ifAny[T any](value *T) any {
 	return *value
 }
 
-func scanChargeback(r rows) (payment.Chargeback, error) {
+func ScanChargeback(r db.Rows) (payment.Chargeback, error) {
 	var c payment.Chargeback
 	return c, r.Scan(&c.TenantID, &c.ID, &c.GatewayID, &c.TransactionID, &c.LeadID, &c.MerchantTransactionID,
-		&c.TenantReferenceID, &c.GatewayReference, &c.AmountMinor, &c.Currency, instant{&c.ReportedAt},
-		instant{&c.TransactionAt}, &c.ReasonCode, &c.ReasonMessage, &c.ReportType, &c.ReportMessage, &c.ReportInfo, &c.ARN,
-		&c.MaskedIBAN, &c.BIC, &c.Email, &c.Country, &c.Source, &c.BankFeeMinor, instant{&c.CreatedAt},
-		instant{&c.UpdatedAt})
+		&c.TenantReferenceID, &c.GatewayReference, &c.AmountMinor, &c.Currency, db.Instant{To: &c.ReportedAt},
+		db.Instant{To: &c.TransactionAt}, &c.ReasonCode, &c.ReasonMessage, &c.ReportType, &c.ReportMessage, &c.ReportInfo, &c.ARN,
+		&c.MaskedIBAN, &c.BIC, &c.Email, &c.Country, &c.Source, &c.BankFeeMinor, db.Instant{To: &c.CreatedAt},
+		db.Instant{To: &c.UpdatedAt})
 }
 
 // Chargeback reads one chargeback.
@@ -86,9 +87,9 @@ func (t Tenant) UnlinkedChargeback(ctx context.Context, of payment.Transaction) 
 }
 
 func (t Tenant) chargeback(ctx context.Context, where string, args ...any) (*payment.Chargeback, error) {
-	result, err := t.query(ctx, `SELECT `+chargebackColumns+` FROM chargebacks WHERE tenant_id = $1`+where, args...)
-	found, err := one(result, err, scanChargeback)
-	if errors.Is(err, errNoRow) {
+	result, err := t.Query(ctx, `SELECT `+ChargebackColumns+` FROM chargebacks WHERE tenant_id = $1`+where, args...)
+	found, err := db.One(result, err, ScanChargeback)
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	return &found, err

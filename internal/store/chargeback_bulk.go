@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -22,7 +23,7 @@ func (t Tenant) DebitsByGatewayReference(ctx context.Context, gatewayID uuid.UUI
 
 // debits reads the payments in whose column one of the names stands.
 func (t Tenant) debits(ctx context.Context, column, where string, names []string, more ...any) ([]payment.Debit, error) {
-	all, err := findNamed(ctx, t, debitQuery+where+" AND "+column, names, more, scanDebit)
+	all, err := findNamed(ctx, t, DebitQuery+where+" AND "+column, names, more, ScanDebit)
 	if err != nil {
 		return nil, err
 	}
@@ -31,22 +32,22 @@ func (t Tenant) debits(ctx context.Context, column, where string, names []string
 
 // ChargebacksByMerchantID finds those of many chargebacks that there are.
 func (t Tenant) ChargebacksByMerchantID(ctx context.Context, references []string) ([]payment.Chargeback, error) {
-	return findNamed(ctx, t, `SELECT `+chargebackColumns+` FROM chargebacks WHERE tenant_id = $1
-		AND merchant_transaction_id`, references, nil, scanChargeback)
+	return findNamed(ctx, t, `SELECT `+ChargebackColumns+` FROM chargebacks WHERE tenant_id = $1
+		AND merchant_transaction_id`, references, nil, ScanChargeback)
 }
 
 // findNamed reads the rows that a query gives for names, as many at a time as a
 // statement can name. The query's own arguments come before them.
-func findNamed[N, T any](ctx context.Context, t Tenant, query string, names []N, more []any, scan func(rows) (T, error)) ([]T, error) {
+func findNamed[N, T any](ctx context.Context, t Tenant, query string, names []N, more []any, scan func(db.Rows) (T, error)) ([]T, error) {
 	var all []T
-	for batch := range inBatches(names) {
+	for batch := range db.InBatches(names) {
 		args := make([]any, 0, len(more)+len(batch))
 		args = append(args, more...)
 		for _, name := range batch {
 			args = append(args, name)
 		}
-		result, err := t.query(planAnew(ctx), query+" IN "+placeholders(len(more)+2, 1, len(batch)), args...)
-		found, err := collect(result, err, scan)
+		result, err := t.Query(db.PlanAnew(ctx), query+" IN "+db.Placeholders(len(more)+2, 1, len(batch)), args...)
+		found, err := db.Collect(result, err, scan)
 		if err != nil {
 			return nil, err
 		}
@@ -65,8 +66,8 @@ func (t Tenant) addSubscriptions(ctx context.Context, all []payment.Debit) error
 			ids = append(ids, *id)
 		}
 	}
-	subscriptions, err := findNamed(ctx, t, `SELECT `+subscriptionColumns+` FROM subscriptions
-		WHERE tenant_id = $1 AND id`, ids, nil, scanSubscription)
+	subscriptions, err := findNamed(ctx, t, `SELECT `+SubscriptionColumns+` FROM subscriptions
+		WHERE tenant_id = $1 AND id`, ids, nil, ScanSubscription)
 	if err != nil {
 		return err
 	}
@@ -125,14 +126,14 @@ func (tx *Tx) ApplyChargebacks(tenantID uuid.UUID, taken []TakenChargeback) erro
 }
 
 func (tx *Tx) loadChargebacks(taken []TakenChargeback) error {
-	var rows []bulkRow
+	var rows []db.BulkRow
 	for _, c := range taken {
 		if c.IsNew {
-			rows = append(rows, valueRow(chargebackValues(*c.Chargeback)))
+			rows = append(rows, db.ValueRow(chargebackValues(*c.Chargeback)))
 		}
 	}
-	err := tx.load("chargebacks", columnNames(chargebackColumns), rows)
-	if isKey(err, "chargebacks_merchant_transaction_id_key") {
+	err := tx.Load("chargebacks", columnNames(ChargebackColumns), rows)
+	if db.IsKey(err, "chargebacks_merchant_transaction_id_key") {
 		return ErrStale
 	}
 	return err
@@ -155,12 +156,12 @@ func (tx *Tx) moveTransactions(tenantID uuid.UUID, taken []TakenChargeback) erro
 		}
 	}
 	for made, ids := range steps {
-		for batch := range inBatches(ids) {
-			result, err := tx.query(`
+		for batch := range db.InBatches(ids) {
+			result, err := tx.Query(`
 				UPDATE transactions SET status = $2, settle_due_at = NULL, updated_at = $3
-				WHERE tenant_id = $1 AND status = $4 AND in_flight IS NULL AND id IN `+placeholders(5, 1, len(batch))+`
-				RETURNING id`, append([]any{tenantID, string(made.to), micros(tx.At), string(made.from)}, batch...)...)
-			moved, err := collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+				WHERE tenant_id = $1 AND status = $4 AND in_flight IS NULL AND id IN `+db.Placeholders(5, 1, len(batch))+`
+				RETURNING id`, append([]any{tenantID, string(made.to), db.Micros(tx.At), string(made.from)}, batch...)...)
+			moved, err := db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 			if err != nil {
 				return err
 			}
@@ -173,12 +174,12 @@ func (tx *Tx) moveTransactions(tenantID uuid.UUID, taken []TakenChargeback) erro
 }
 
 func (tx *Tx) loadEvents(tenantID uuid.UUID, taken []TakenChargeback) error {
-	var rows []bulkRow
+	var rows []db.BulkRow
 	for _, c := range taken {
 		for _, e := range c.Events {
-			rows = append(rows, valueRow(tx.eventValues(tenantID, e)))
+			rows = append(rows, db.ValueRow(tx.eventValues(tenantID, e)))
 			tx.announceEvent(tenantID, e)
 		}
 	}
-	return tx.load("events", columnNames(eventColumns), rows)
+	return tx.Load("events", columnNames(eventColumns), rows)
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
 // ErrNoTransaction is the answer for a transaction that nobody has.
 var ErrNoTransaction = &payment.Error{Kind: payment.NotFound, Detail: "Transaction not found"}
 
-const debitQuery = `SELECT ` + transactionColumns + `, ` + orderColumns + `, l.country, s.webhook_profile_id
+const DebitQuery = `SELECT ` + transactionColumns + `, ` + OrderColumns + `, l.country, s.webhook_profile_id
 	FROM transactions t
 	LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
 	LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
@@ -54,9 +55,9 @@ const onlyReference = ` AND t.gateway_reference <> ''
 		AND x.gateway_id = t.gateway_id AND x.id <> t.id)`
 
 func (t Tenant) debit(ctx context.Context, where string, args ...any) (payment.Debit, error) {
-	result, err := t.query(ctx, debitQuery+where, args...)
-	d, err := one(result, err, scanDebit)
-	if errors.Is(err, errNoRow) {
+	result, err := t.Query(ctx, DebitQuery+where, args...)
+	d, err := db.One(result, err, ScanDebit)
+	if errors.Is(err, db.ErrNoRow) {
 		return payment.Debit{}, ErrNoTransaction
 	}
 	if err == nil {
@@ -75,14 +76,14 @@ func (t Tenant) withSession(ctx context.Context, d payment.Debit, err error) (pa
 	return d, err
 }
 
-func scanDebit(r rows) (d payment.Debit, err error) {
+func ScanDebit(r db.Rows) (d payment.Debit, err error) {
 	var row transactionRow
-	var order orderIfAny
+	var order OrderIfAny
 	var country sql.NullString
-	if err := r.Scan(slices.Concat(row.fields(), order.fields(), []any{&country, &d.WebhookProfileID})...); err != nil {
+	if err := r.Scan(slices.Concat(row.fields(), order.Fields(), []any{&country, &d.WebhookProfileID})...); err != nil {
 		return d, err
 	}
-	d.Transaction, d.Order, d.LeadCountry = row.transaction(), order.order(), country.String
+	d.Transaction, d.Order, d.LeadCountry = row.transaction(), order.Found(), country.String
 	return d, nil
 }
 
@@ -114,21 +115,21 @@ func (tx *Tx) changeSession(c payment.Change) {
 		return
 	}
 	before, s := c.Before.Session, c.Session
-	tx.require(ErrStale, `
+	tx.Require(ErrStale, `
 		UPDATE sessions SET status = $5, attempts_used = $6, open_transaction_id = NULL, holds_lead = holds_lead AND $7,
 			updated_at = $8
 		WHERE tenant_id = $1 AND id = $2 AND last_transaction_id = $3 AND COALESCE(open_transaction_id, $9) = $4`,
 		s.TenantID, s.ID, c.Transaction.ID, orNil(before.OpenTransactionID), s.Status, s.AttemptsUsed, s.HoldsLead,
-		micros(tx.At), uuid.Nil)
+		db.Micros(tx.At), uuid.Nil)
 }
 
 // changeRest writes what hangs on a transaction, where it has changed.
 func (tx *Tx) changeRest(c payment.Change) {
 	tenantID, before := c.Transaction.TenantID, c.Before
 	if c.Order != nil && c.Order.Status != before.Order.Status {
-		tx.require(ErrStale, `
+		tx.Require(ErrStale, `
 			UPDATE orders SET status = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND status = $5`,
-			tenantID, c.Order.ID, string(c.Order.Status), micros(tx.At), string(before.Order.Status))
+			tenantID, c.Order.ID, string(c.Order.Status), db.Micros(tx.At), string(before.Order.Status))
 	}
 	switch {
 	case c.Subscription == nil:
@@ -154,7 +155,7 @@ func (tx *Tx) AddTransaction(t payment.Transaction, events []EventRow) {
 	if t.Decline != nil {
 		decline = *t.Decline
 	}
-	tx.require(ErrStale, `
+	tx.Require(ErrStale, `
 		INSERT INTO transactions (tenant_id, id, order_id, subscription_id, lead_id, gateway_id, merchant_transaction_id,
 			gateway_reference, status, type, amount_minor, currency, sequence_type, source, iban_sealed, iban_masked,
 			iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at, attempt_number, in_flight,
@@ -165,9 +166,9 @@ func (tx *Tx) AddTransaction(t payment.Transaction, events []EventRow) {
 		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING`,
 		t.TenantID, t.ID, t.OrderID, t.SubscriptionID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
 		t.GatewayReference, string(t.Status), string(t.Type), t.AmountMinor, t.Currency, string(t.Source), t.MaskedIBAN,
-		t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference, micros(t.MandateAt),
-		t.Attempt.Number, phase(t.Attempt.Phase), micros(t.Attempt.NextLookupAt), string(decline.Code), decline.Message,
-		decline.GatewayCode, decline.GatewayMessage, micros(t.ProcessedAt), micros(tx.At), t.RefundOf)
+		t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference, db.Micros(t.MandateAt),
+		t.Attempt.Number, phase(t.Attempt.Phase), db.Micros(t.Attempt.NextLookupAt), string(decline.Code), decline.Message,
+		decline.GatewayCode, decline.GatewayMessage, db.Micros(t.ProcessedAt), db.Micros(tx.At), t.RefundOf)
 	tx.AddEvents(t.TenantID, events)
 }
 
@@ -180,15 +181,15 @@ func (tx *Tx) ClaimRefund(c payment.Change) {
 
 // Transaction reads one transaction.
 func (t Tenant) Transaction(ctx context.Context, id uuid.UUID) (payment.Transaction, error) {
-	result, err := t.query(ctx, `SELECT `+transactionColumns+` FROM transactions t WHERE t.tenant_id = $1 AND t.id = $2`, id)
-	found, err := one(result, err, scanTransaction)
-	if errors.Is(err, errNoRow) {
+	result, err := t.Query(ctx, `SELECT `+transactionColumns+` FROM transactions t WHERE t.tenant_id = $1 AND t.id = $2`, id)
+	found, err := db.One(result, err, scanTransaction)
+	if errors.Is(err, db.ErrNoRow) {
 		return found, ErrNoTransaction
 	}
 	return found, err
 }
 
-func scanTransaction(r rows) (payment.Transaction, error) {
+func scanTransaction(r db.Rows) (payment.Transaction, error) {
 	var row transactionRow
 	err := r.Scan(row.fields()...)
 	return row.transaction(), err

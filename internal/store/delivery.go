@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -45,12 +46,12 @@ type Delivery struct {
 // DeliveriesDue gives events in line for an endpoint in order of creation,
 // beginning after an id.
 func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, limit int) ([]Delivery, error) {
-	result, err := t.query(ctx, `
+	result, err := t.Query(ctx, `
 		SELECT id, kind, payload, attempt_count, failure_count FROM events
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
 			AND id > $3
 		ORDER BY id LIMIT $4`, profileID, after, limit)
-	return collect(result, err, func(r rows) (d Delivery, err error) {
+	return db.Collect(result, err, func(r db.Rows) (d Delivery, err error) {
 		return d, r.Scan(&d.EventID, &d.Kind, &d.Payload, &d.AttemptCount, &d.FailureCount)
 	})
 }
@@ -58,19 +59,19 @@ func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, l
 // NextRetry is when the first of an endpoint's waiting deliveries may be tried
 // again, the zero time when none waits.
 func (t Tenant) NextRetry(ctx context.Context, profileID uuid.UUID) (at time.Time, err error) {
-	result, err := t.query(ctx, `
+	result, err := t.Query(ctx, `
 		SELECT MIN(next_attempt_at) FROM events
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at IS NOT NULL`, profileID)
-	return one(result, err, func(r rows) (at time.Time, err error) { return at, r.Scan(instant{&at}) })
+	return db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
 }
 
 // LineUpRetries puts waiting deliveries back into line, those that may be tried
 // by an instant.
 func (tx *Tx) LineUpRetries(e Endpoint, until time.Time) {
-	tx.then(`
+	tx.Then(`
 		UPDATE events SET next_attempt_at = NULL
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at <= $3`,
-		e.TenantID, e.ProfileID, micros(until))
+		e.TenantID, e.ProfileID, db.Micros(until))
 }
 
 // Attempt is one try to deliver an event.
@@ -103,16 +104,16 @@ func (tx *Tx) RecordDeliveries(e Endpoint, results []DeliveryResult) {
 			delivered = append(delivered, r.EventID)
 			continue
 		}
-		tx.then(`
+		tx.Then(`
 			UPDATE events SET delivery_status = $3, attempt_count = attempt_count + 1, failure_count = $4, next_attempt_at = $5
 			WHERE tenant_id = $1 AND id = $2 AND delivery_status = 'pending'`,
-			e.TenantID, r.EventID, string(r.Status), r.FailureCount, micros(r.NextAttemptAt))
+			e.TenantID, r.EventID, string(r.Status), r.FailureCount, db.Micros(r.NextAttemptAt))
 	}
 	slices.SortFunc(delivered, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-	for batch := range inBatches(delivered) {
+	for batch := range db.InBatches(delivered) {
 		tx.markDelivered(e, batch)
 	}
-	for batch := range inBatches(results) {
+	for batch := range db.InBatches(results) {
 		tx.insertAttempts(e, batch)
 	}
 }
@@ -126,22 +127,22 @@ func (tx *Tx) markDelivered(e Endpoint, sorted []uuid.UUID) {
 	for _, id := range sorted {
 		args = append(args, id)
 	}
-	tx.then(`
+	tx.Then(`
 		UPDATE events SET delivery_status = 'delivered', attempt_count = attempt_count + 1, failure_count = 0
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
-			AND id >= $3 AND id <= $4 AND id IN `+placeholders(first, 1, len(sorted)), args...)
+			AND id >= $3 AND id <= $4 AND id IN `+db.Placeholders(first, 1, len(sorted)), args...)
 }
 
 func (tx *Tx) insertAttempts(e Endpoint, results []DeliveryResult) {
 	const columns = 9
 	args := make([]any, 0, columns*len(results))
 	for _, r := range results {
-		args = append(args, e.TenantID, r.EventID, payment.NewID(), r.Number, micros(r.At), r.Took.Microseconds(),
+		args = append(args, e.TenantID, r.EventID, payment.NewID(), r.Number, db.Micros(r.At), r.Took.Microseconds(),
 			r.StatusCode, r.Error, r.Answer)
 	}
-	tx.then(`
+	tx.Then(`
 		INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
-		VALUES `+placeholders(1, len(results), columns), args...)
+		VALUES `+db.Placeholders(1, len(results), columns), args...)
 }
 
 // ErrNoDelivery says that there is no such event, or that it goes to nobody.
@@ -149,7 +150,7 @@ var ErrNoDelivery = errors.New("store: no such delivery")
 
 // Resend puts an event back into line, whatever became of it before.
 func (tx *Tx) Resend(e Endpoint, eventID uuid.UUID) {
-	tx.require(ErrNoDelivery, `
+	tx.Require(ErrNoDelivery, `
 		UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND id = $3`, e.TenantID, e.ProfileID, eventID)
 	tx.endPause(e)
@@ -162,12 +163,12 @@ func (tx *Tx) ResendFailed(e Endpoint, from, to time.Time) (int, error) {
 	if to.IsZero() {
 		to = endOfTime
 	}
-	result, err := tx.query(`
+	result, err := tx.Query(`
 		UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'failed'
 			AND created_at >= $3 AND created_at < $4
-		RETURNING id`, e.TenantID, e.ProfileID, max(0, from.UnixMicro()), micros(to))
-	resent, err := collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+		RETURNING id`, e.TenantID, e.ProfileID, max(0, from.UnixMicro()), db.Micros(to))
+	resent, err := db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 	tx.endPause(e)
 	return len(resent), err
 }
@@ -178,8 +179,8 @@ var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 // ForgetAttempts removes a tenant's log of attempts made before an instant of
 // real time.
 func (tx *Tx) ForgetAttempts(tenantID uuid.UUID, before time.Time) {
-	tx.then(`DELETE FROM webhook_attempts WHERE tenant_id = $1 AND event_id < $2 AND attempted_at < $3`,
-		tenantID, firstID(before), micros(before))
+	tx.Then(`DELETE FROM webhook_attempts WHERE tenant_id = $1 AND event_id < $2 AND attempted_at < $3`,
+		tenantID, firstID(before), db.Micros(before))
 }
 
 // firstID is not greater than any id made at or after an instant: a UUIDv7

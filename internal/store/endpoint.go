@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sepad/internal/db"
 )
 
 // EndpointState is what is remembered of a receiver between deliveries.
@@ -23,7 +25,7 @@ type EndpointState struct {
 func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, now, until time.Time) (state EndpointState, ok bool, err error) {
 	err = s.Write(ctx, now, func(tx *Tx) error {
 		tx.Relax() // a lease that a power cut takes away has no holder either
-		result, err := tx.query(`
+		result, err := tx.Query(`
 			INSERT INTO webhook_endpoints
 				(tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
 			VALUES ($1, $2, $3, $4, 0, 0, 0)
@@ -31,13 +33,13 @@ func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, 
 				SET lease_owner = excluded.lease_owner, leased_until = excluded.leased_until
 				WHERE webhook_endpoints.leased_until <= $5 OR webhook_endpoints.lease_owner = excluded.lease_owner
 			RETURNING failure_count, pause_count, paused_until`,
-			e.TenantID, e.ProfileID, owner, micros(until), micros(now))
-		state, err = one(result, err, func(r rows) (s EndpointState, err error) {
-			return s, r.Scan(&s.FailureCount, &s.PauseCount, instant{&s.PausedUntil})
+			e.TenantID, e.ProfileID, owner, db.Micros(until), db.Micros(now))
+		state, err = db.One(result, err, func(r db.Rows) (s EndpointState, err error) {
+			return s, r.Scan(&s.FailureCount, &s.PauseCount, db.Instant{To: &s.PausedUntil})
 		})
 		return err
 	})
-	if errors.Is(err, errNoRow) {
+	if errors.Is(err, db.ErrNoRow) {
 		return EndpointState{}, false, nil
 	}
 	return state, err == nil, err
@@ -45,14 +47,14 @@ func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, 
 
 // ReleaseEndpoint lets others have an endpoint.
 func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID) {
-	tx.then(`
+	tx.Then(`
 		UPDATE webhook_endpoints SET leased_until = 0
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`, e.TenantID, e.ProfileID, owner)
 }
 
 // SaveEndpoint remembers how a receiver does, as its owner sees it.
 func (tx *Tx) SaveEndpoint(e Endpoint, owner uuid.UUID, state EndpointState) {
-	tx.then(`
+	tx.Then(`
 		UPDATE webhook_endpoints SET failure_count = $4, pause_count = $5, paused_until = $6
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`,
 		e.TenantID, e.ProfileID, owner, state.FailureCount, state.PauseCount, max(0, state.PausedUntil.UnixMicro()))
@@ -61,7 +63,7 @@ func (tx *Tx) SaveEndpoint(e Endpoint, owner uuid.UUID, state EndpointState) {
 // endPause has a paused receiver tried at once: whoever resends by hand believes
 // that it is back.
 func (tx *Tx) endPause(e Endpoint) {
-	tx.then(`UPDATE webhook_endpoints SET paused_until = 0 WHERE tenant_id = $1 AND webhook_profile_id = $2`,
+	tx.Then(`UPDATE webhook_endpoints SET paused_until = 0 WHERE tenant_id = $1 AND webhook_profile_id = $2`,
 		e.TenantID, e.ProfileID)
 	tx.announce(e)
 }
@@ -95,16 +97,16 @@ func (s *Store) tell(announced []Endpoint) {
 // at once: an SQLite database has one server at a time. On PostgreSQL leases run
 // out by themselves.
 func (s *Store) EndLeases(ctx context.Context, now time.Time) error {
-	if _, single := s.engine.(*sqlite); !single {
+	if !s.ServedAlone() {
 		return nil
 	}
-	result, err := s.engine.query(ctx, `SELECT COUNT(*) FROM webhook_endpoints WHERE leased_until > 0`)
-	held, err := one(result, err, func(r rows) (n int, err error) { return n, r.Scan(&n) })
+	result, err := s.Query(ctx, `SELECT COUNT(*) FROM webhook_endpoints WHERE leased_until > 0`)
+	held, err := db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 	if err != nil || held == 0 {
 		return err
 	}
 	return s.Write(ctx, now, func(tx *Tx) error {
-		tx.then(`UPDATE webhook_endpoints SET leased_until = 0 WHERE leased_until > 0`)
+		tx.Then(`UPDATE webhook_endpoints SET leased_until = 0 WHERE leased_until > 0`)
 		return nil
 	})
 }

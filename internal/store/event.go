@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -18,13 +19,13 @@ const eventColumns = `tenant_id, id, event_key, kind, webhook_profile_id, payloa
 
 // insertEvent writes an event with the change that it reports.
 func (tx *Tx) insertEvent(tenantID uuid.UUID, e EventRow) {
-	tx.then(`INSERT INTO events (`+eventColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, tx.eventValues(tenantID, e)...)
+	tx.Then(`INSERT INTO events (`+eventColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, tx.eventValues(tenantID, e)...)
 	tx.announceEvent(tenantID, e)
 }
 
 // eventValues are those of eventColumns.
 func (tx *Tx) eventValues(tenantID uuid.UUID, e EventRow) []any {
-	return []any{tenantID, e.ID, e.Key, string(e.Kind), e.WebhookProfileID, e.Payload, micros(tx.At)}
+	return []any{tenantID, e.ID, e.Key, string(e.Kind), e.WebhookProfileID, e.Payload, db.Micros(tx.At)}
 }
 
 func (tx *Tx) announceEvent(tenantID uuid.UUID, e EventRow) {

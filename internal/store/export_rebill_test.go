@@ -1,9 +1,15 @@
 package store
 
+import (
+	"context"
+	"time"
+)
+
 // SubscriptionsDueStatement is the pick of what is due, as an engine is asked.
-func SubscriptionsDueStatement(s *Store) string {
-	if _, isShared := s.engine.(*postgres); isShared {
-		return subscriptionsDueQuery((&postgresConversation{}).dialect().skipLocked)
-	}
-	return subscriptionsDueQuery("")
+func SubscriptionsDueStatement(ctx context.Context, s *Store) (statement string, err error) {
+	err = s.Write(ctx, time.Time{}, func(tx *Tx) error {
+		statement = subscriptionsDueQuery(tx.SkipLocked("s"))
+		return nil
+	})
+	return statement, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -54,7 +55,7 @@ type Rejection struct {
 
 // PutImport writes an import as it stands.
 func (tx *Tx) PutImport(i Import) {
-	tx.then(`
+	tx.Then(`
 		INSERT INTO imports (tenant_id, id, gateway_id, kind, status, dry_run, new_count, updated_count, unchanged_count,
 			rejected_count, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -62,42 +63,40 @@ func (tx *Tx) PutImport(i Import) {
 			updated_count = excluded.updated_count, unchanged_count = excluded.unchanged_count,
 			rejected_count = excluded.rejected_count, updated_at = excluded.updated_at`,
 		i.TenantID, i.ID, i.GatewayID, i.Kind, string(i.Status), i.IsDryRun, i.Counts.New, i.Counts.Updated,
-		i.Counts.Unchanged, i.Counts.Rejected, micros(i.CreatedAt), micros(tx.At))
+		i.Counts.Unchanged, i.Counts.Rejected, db.Micros(i.CreatedAt), db.Micros(tx.At))
 }
 
 // Recount tells the planner how large the table has become that an import fills.
 // PostgreSQL comes to it by itself after a while, but until then it takes the
 // table for nearly empty and reads a tenant's rows for every batch.
 func (tx *Tx) Recount(i Import) {
-	if analyze := tx.conv.dialect().analyze; analyze != "" {
-		tx.then(analyze + i.Kind)
-	}
+	tx.Analyze(i.Kind)
 }
 
 // AddRejections writes lines of an import that were not taken.
 func (tx *Tx) AddRejections(i Import, rejected []Rejection) {
 	const columns = 4
-	for batch := range inBatches(rejected) {
+	for batch := range db.InBatches(rejected) {
 		args := make([]any, 0, columns*len(batch))
 		for _, r := range batch {
 			args = append(args, i.TenantID, i.ID, r.Line, r.Reason)
 		}
-		tx.then(`INSERT INTO import_rejections (tenant_id, import_id, line, reason)
-			VALUES `+placeholders(1, len(batch), columns)+` ON CONFLICT DO NOTHING`, args...)
+		tx.Then(`INSERT INTO import_rejections (tenant_id, import_id, line, reason)
+			VALUES `+db.Placeholders(1, len(batch), columns)+` ON CONFLICT DO NOTHING`, args...)
 	}
 }
 
 // Import reads an import.
 func (t Tenant) Import(ctx context.Context, id uuid.UUID) (Import, error) {
-	result, err := t.query(ctx, `
+	result, err := t.Query(ctx, `
 		SELECT tenant_id, id, gateway_id, kind, status, dry_run, new_count, updated_count, unchanged_count, rejected_count,
 			created_at, updated_at
 		FROM imports WHERE tenant_id = $1 AND id = $2`, id)
-	found, err := one(result, err, func(r rows) (i Import, err error) {
+	found, err := db.One(result, err, func(r db.Rows) (i Import, err error) {
 		return i, r.Scan(&i.TenantID, &i.ID, &i.GatewayID, &i.Kind, &i.Status, &i.IsDryRun, &i.Counts.New,
-			&i.Counts.Updated, &i.Counts.Unchanged, &i.Counts.Rejected, instant{&i.CreatedAt}, instant{&i.UpdatedAt})
+			&i.Counts.Updated, &i.Counts.Unchanged, &i.Counts.Rejected, db.Instant{To: &i.CreatedAt}, db.Instant{To: &i.UpdatedAt})
 	})
-	if errors.Is(err, errNoRow) {
+	if errors.Is(err, db.ErrNoRow) {
 		return Import{}, ErrNoImport
 	}
 	return found, err
@@ -106,8 +105,8 @@ func (t Tenant) Import(ctx context.Context, id uuid.UUID) (Import, error) {
 // Rejections gives lines of an import that were not taken, in order, beginning
 // after a line.
 func (t Tenant) Rejections(ctx context.Context, importID uuid.UUID, after, limit int) ([]Rejection, error) {
-	result, err := t.query(ctx, `
+	result, err := t.Query(ctx, `
 		SELECT line, reason FROM import_rejections WHERE tenant_id = $1 AND import_id = $2 AND line > $3
 		ORDER BY line LIMIT $4`, importID, after, limit)
-	return collect(result, err, func(r rows) (v Rejection, err error) { return v, r.Scan(&v.Line, &v.Reason) })
+	return db.Collect(result, err, func(r db.Rows) (v Rejection, err error) { return v, r.Scan(&v.Line, &v.Reason) })
 }

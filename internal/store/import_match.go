@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -59,23 +60,23 @@ func (m Match) joined(join string) string {
 
 // FileSums counts the file's lines by where they stand.
 func (m Match) FileSums(ctx context.Context, s *Store) ([]MatchSum, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT CASE WHEN t.id IS NULL THEN 'missing_here' WHEN `+sameRecord+` THEN 'matched' ELSE 'differing' END,
 			s.currency, COUNT(*), `+signedFile+m.joined("LEFT JOIN")+` GROUP BY 1, 2 ORDER BY 2, 1`,
 		m.TenantID, m.ImportID, m.GatewayID)
-	return collect(result, err, scanMatchSum)
+	return db.Collect(result, err, scanMatchSum)
 }
 
 // OurSums counts our records by where they stand: those that the file names, and
 // those of its period that it does not.
 func (m Match) OurSums(ctx context.Context, s *Store) ([]MatchSum, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT CASE WHEN `+sameRecord+` THEN 'matched' ELSE 'differing' END, t.currency, COUNT(*), `+signedOurs+
 		m.joined("JOIN")+` GROUP BY 1, 2
 		UNION ALL
 		SELECT 'missing_there', t.currency, COUNT(*), `+signedOurs+m.unnamed()+` GROUP BY 1, 2 ORDER BY 2, 1`,
-		m.TenantID, m.ImportID, m.GatewayID, micros(m.From), micros(m.To))
-	return collect(result, err, scanMatchSum)
+		m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
+	return db.Collect(result, err, scanMatchSum)
 }
 
 // unnamed are our records of the period that the file does not name.
@@ -85,17 +86,17 @@ func (m Match) unnamed() string {
 			AND s.merchant_transaction_id = t.merchant_transaction_id)`
 }
 
-func scanMatchSum(r rows) (v MatchSum, err error) {
+func scanMatchSum(r db.Rows) (v MatchSum, err error) {
 	return v, r.Scan(&v.Result, &v.Currency, &v.Count, &v.Minor)
 }
 
 // Differences gives the lines that differ from our record of the same reference.
 func (m Match) Differences(ctx context.Context, s *Store, limit int) ([]Difference, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
 			s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processed_at`+
 		m.joined("JOIN")+` AND NOT (`+sameRecord+`) ORDER BY s.line LIMIT $4`, m.TenantID, m.ImportID, m.GatewayID, limit)
-	return collect(result, err, scanDifference)
+	return db.Collect(result, err, scanDifference)
 }
 
 // Missing gives what stands on one side only: lines of the file, in their order,
@@ -107,22 +108,22 @@ func (m Match) Missing(ctx context.Context, s *Store, result MatchResult, limit 
 	if result == MissingThere {
 		sql = `SELECT 0, t.merchant_transaction_id, '', t.status, t.type, t.amount_minor, t.currency, t.processed_at` + m.unnamed() +
 			` ORDER BY t.processed_at, t.merchant_transaction_id LIMIT $6`
-		args = []any{m.TenantID, m.ImportID, m.GatewayID, micros(m.From), micros(m.To), limit}
+		args = []any{m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To), limit}
 	}
-	found, err := s.engine.query(ctx, sql, args...)
-	return collect(found, err, func(r rows) (v Staged, err error) {
+	found, err := s.Query(ctx, sql, args...)
+	return db.Collect(found, err, func(r db.Rows) (v Staged, err error) {
 		return v, r.Scan(&v.Line, &v.MerchantTransactionID, &v.GatewayReference, &v.Status, &v.Type, &v.AmountMinor, &v.Currency,
-			instant{&v.ProcessedAt})
+			db.Instant{To: &v.ProcessedAt})
 	})
 }
 
 // RepeatedStaged removes the lines whose reference an earlier line has, and says
 // which they are.
 func (tx *Tx) RepeatedStaged(tenantID, importID uuid.UUID) ([]int, error) {
-	result, err := tx.query(`
+	result, err := tx.Query(`
 		DELETE FROM staged_transactions WHERE tenant_id = $1 AND import_id = $2 AND EXISTS (
 			SELECT 1 FROM staged_transactions e WHERE e.tenant_id = $1 AND e.import_id = $2
 				AND e.merchant_transaction_id = staged_transactions.merchant_transaction_id AND e.line < staged_transactions.line)
 		RETURNING line`, tenantID, importID)
-	return collect(result, err, func(r rows) (line int, err error) { return line, r.Scan(&line) })
+	return db.Collect(result, err, func(r db.Rows) (line int, err error) { return line, r.Scan(&line) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -26,33 +27,33 @@ type stagedRow struct {
 	*Staged
 }
 
-func (r stagedRow) values() []any {
+func (r stagedRow) Values() []any {
 	t := &r.Transaction
 	return []any{
 		t.TenantID, r.importID, r.Line, t.ID, t.MerchantTransactionID, t.GatewayReference, string(t.Status), string(t.Type),
 		t.AmountMinor, t.Currency, t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference,
-		micros(t.MandateAt), micros(t.ProcessedAt),
+		db.Micros(t.MandateAt), db.Micros(t.ProcessedAt),
 	}
 }
 
-func (r stagedRow) appendCopy(dst []byte) []byte {
+func (r stagedRow) AppendCopy(dst []byte) []byte {
 	t := &r.Transaction
-	dst = appendCopyID(appendCopyID(dst, t.TenantID), r.importID)
-	dst = appendCopyID(appendCopyNumber(dst, int64(r.Line)), t.ID)
-	dst = appendCopyText(dst, t.MerchantTransactionID)
-	dst = appendCopyText(dst, t.GatewayReference)
-	dst = appendCopyText(dst, string(t.Status))
-	dst = appendCopyText(dst, string(t.Type))
-	dst = appendCopyNumber(dst, int64(t.AmountMinor))
+	dst = db.AppendCopyID(db.AppendCopyID(dst, t.TenantID), r.importID)
+	dst = db.AppendCopyID(db.AppendCopyNumber(dst, int64(r.Line)), t.ID)
+	dst = db.AppendCopyText(dst, t.MerchantTransactionID)
+	dst = db.AppendCopyText(dst, t.GatewayReference)
+	dst = db.AppendCopyText(dst, string(t.Status))
+	dst = db.AppendCopyText(dst, string(t.Type))
+	dst = db.AppendCopyNumber(dst, int64(t.AmountMinor))
 	for _, text := range [...]string{t.Currency, t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference} {
-		dst = appendCopyText(dst, text)
+		dst = db.AppendCopyText(dst, text)
 	}
 	if t.MandateAt.IsZero() {
-		dst = appendCopyNull(dst)
+		dst = db.AppendCopyNull(dst)
 	} else {
-		dst = appendCopyNumber(dst, t.MandateAt.UnixMicro())
+		dst = db.AppendCopyNumber(dst, t.MandateAt.UnixMicro())
 	}
-	dst = appendCopyNumber(dst, t.ProcessedAt.UnixMicro())
+	dst = db.AppendCopyNumber(dst, t.ProcessedAt.UnixMicro())
 	dst[len(dst)-1] = '\n'
 	return dst
 }
@@ -60,22 +61,22 @@ func (r stagedRow) appendCopy(dst []byte) []byte {
 // Stage writes lines of a file beside the transactions, where they can be held
 // against them.
 func (tx *Tx) Stage(importID uuid.UUID, lines []Staged) error {
-	rows := make([]bulkRow, len(lines))
+	rows := make([]db.BulkRow, len(lines))
 	for i := range lines {
 		rows[i] = stagedRow{importID, &lines[i]}
 	}
-	return tx.load("staged_transactions", stagedColumns, rows)
+	return tx.Load("staged_transactions", stagedColumns, rows)
 }
 
 // Unstage removes an import's lines.
 func (tx *Tx) Unstage(tenantID, importID uuid.UUID) {
-	tx.then(`DELETE FROM staged_transactions WHERE tenant_id = $1 AND import_id = $2`, tenantID, importID)
+	tx.Then(`DELETE FROM staged_transactions WHERE tenant_id = $1 AND import_id = $2`, tenantID, importID)
 }
 
 // InsertStaged makes transactions of the staged lines whose reference is new, and
 // gives their ids.
 func (tx *Tx) InsertStaged(tenantID, importID, gatewayID uuid.UUID, source payment.Source) ([]uuid.UUID, error) {
-	result, err := tx.query(`
+	result, err := tx.Query(`
 		INSERT INTO transactions (tenant_id, id, gateway_id, merchant_transaction_id, gateway_reference, status, type,
 			amount_minor, currency, sequence_type, source, iban_sealed, iban_masked, iban_country, bic, bank_name,
 			holder_name, email, mandate_reference, mandate_at, attempt_number, lookup_count, verification_url,
@@ -86,8 +87,8 @@ func (tx *Tx) InsertStaged(tenantID, importID, gatewayID uuid.UUID, source payme
 			s.mandate_at, 0, 0, '', '', '', '', '', '', s.processed_at, $5, $5
 		FROM staged_transactions s WHERE s.tenant_id = $1 AND s.import_id = $2
 		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING
-		RETURNING id`, tenantID, importID, gatewayID, string(source), micros(tx.At))
-	return collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+		RETURNING id`, tenantID, importID, gatewayID, string(source), db.Micros(tx.At))
+	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 }
 
 // Difference is a staged line that says something else than the transaction of
@@ -100,8 +101,8 @@ type Difference struct {
 
 // DifferentStaged gives the staged lines that differ from what is known.
 func (tx *Tx) DifferentStaged(tenantID, importID, gatewayID uuid.UUID) ([]Difference, error) {
-	result, err := tx.query(differenceQuery, tenantID, importID, gatewayID)
-	return collect(result, err, scanDifference)
+	result, err := tx.Query(differenceQuery, tenantID, importID, gatewayID)
+	return db.Collect(result, err, scanDifference)
 }
 
 const differenceQuery = `
@@ -114,11 +115,11 @@ const differenceQuery = `
 			AND t.type = s.type)
 	ORDER BY s.line`
 
-func scanDifference(r rows) (d Difference, err error) {
+func scanDifference(r db.Rows) (d Difference, err error) {
 	k, p := &d.Known, &d.Reported
 	err = r.Scan(&d.Line, &k.ID, &k.TenantID, &k.GatewayID, &k.MerchantTransactionID, &k.Status, &k.Type, &k.AmountMinor,
 		&k.Currency, &p.Status, &p.Type, &p.AmountMinor, &p.Currency, &p.GatewayReference,
-		instant{&p.ProcessedAt})
+		db.Instant{To: &p.ProcessedAt})
 	p.MerchantTransactionID = k.MerchantTransactionID
 	return d, err
 }
@@ -126,18 +127,18 @@ func scanDifference(r rows) (d Difference, err error) {
 // StagedWithChargeback gives the transactions of staged lines for which a
 // chargeback waits that came before them.
 func (tx *Tx) StagedWithChargeback(tenantID, importID, gatewayID uuid.UUID) ([]uuid.UUID, error) {
-	result, err := tx.query(`
+	result, err := tx.Query(`
 		SELECT t.id FROM chargebacks c
 		JOIN staged_transactions s ON s.tenant_id = c.tenant_id AND s.import_id = $2
 			AND (s.merchant_transaction_id = c.merchant_transaction_id
 				OR s.gateway_reference = c.gateway_reference AND c.gateway_reference <> '')
 		JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
 		WHERE c.tenant_id = $1 AND c.gateway_id = $3 AND c.transaction_id IS NULL`, tenantID, importID, gatewayID)
-	return collect(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 }
 
 // ForgetStaged removes what processes that died have left staged before an
 // instant of real time. Nothing rests on it: the file is read again.
 func (tx *Tx) ForgetStaged(before time.Time) {
-	tx.then(`DELETE FROM staged_transactions WHERE import_id < $1`, firstID(before))
+	tx.Then(`DELETE FROM staged_transactions WHERE import_id < $1`, firstID(before))
 }

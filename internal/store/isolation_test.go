@@ -31,8 +31,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	subscription := env.Settled(t, shop, storetest.WithTerms(storetest.Monthly)).Subscription
 	env.Exec(t, "UPDATE events SET next_attempt_at = 5 WHERE id = $1", event.ID.String())
 	_, key := env.APIKey(t, shop.ID)
-	reads := deliveryReads(shop.Profile.ID, event.ID)
-	maps.Copy(reads, listReads(t, env, shop.ID))
+	reads := deliveryReads(shop.Profile.ID)
 	maps.Copy(reads, moneyReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
@@ -63,14 +62,6 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			_, err := scope.Session(ctx, draft.ID)
 			return found(true, err)
 		},
-		"SessionRecord": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.SessionRecord(ctx, draft.ID)
-			return found(true, err)
-		},
-		"Lead": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.Lead(ctx, draft.Lead.ID)
-			return found(true, err)
-		},
 		"Subscription": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.Subscription(ctx, subscription.ID)
 			return found(true, err)
@@ -85,19 +76,11 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 
 // deliveryReads are those about events on their way to a profile, of which one
 // waits for another try.
-func deliveryReads(profileID, eventID uuid.UUID) map[string]func(context.Context, store.Tenant) int {
+func deliveryReads(profileID uuid.UUID) map[string]func(context.Context, store.Tenant) int {
 	return map[string]func(context.Context, store.Tenant) int{
-		"Deliveries": func(ctx context.Context, scope store.Tenant) int {
-			all, err := scope.Deliveries(ctx, store.DeliveryFilter{}, store.Stretch{Limit: 10})
-			return found(len(all) > 0, err)
-		},
 		"DeliveriesDue": func(ctx context.Context, scope store.Tenant) int {
 			due, err := scope.DeliveriesDue(ctx, profileID, uuid.Nil, 10)
 			return found(len(due) > 0, err)
-		},
-		"Delivery": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.Delivery(ctx, eventID)
-			return found(true, err)
 		},
 		"NextRetry": func(ctx context.Context, scope store.Tenant) int {
 			at, err := scope.NextRetry(ctx, profileID)
@@ -124,6 +107,9 @@ func TestTenantsAreApart(t *testing.T) {
 			scope := reflect.TypeFor[store.Tenant]()
 			for i := range scope.NumMethod() {
 				name := scope.Method(i).Name
+				if name == "Query" || name == "LaggingQuery" {
+					continue // what the reads are made of
+				}
 				read, listed := reads[name]
 				if !listed {
 					t.Errorf("%s is not in the table of reads", name)

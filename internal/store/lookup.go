@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -21,17 +22,17 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 	if !ok {
 		return Found{}, payment.ErrSessionNotFound
 	}
-	result, err := s.engine.query(ctx, `
-		SELECT `+sessionColumns+`, `+leadColumns+`, n.setup_version
+	result, err := s.Query(ctx, `
+		SELECT `+SessionColumns+`, `+LeadColumns+`, n.setup_version
 		FROM tenants n
 		JOIN sessions s ON s.tenant_id = n.id
 		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 		WHERE n.number = $1 AND s.token = $2`, int64(number), token)
-	found, err := one(result, err, func(r rows) (Found, error) {
+	found, err := db.One(result, err, func(r db.Rows) (Found, error) {
 		var f Found
-		return f, r.Scan(append(append(sessionFields(&f.Session), leadFields(&f.Lead)...), &f.SetupVersion)...)
+		return f, r.Scan(append(append(SessionFields(&f.Session), LeadFields(&f.Lead)...), &f.SetupVersion)...)
 	})
-	if errors.Is(err, errNoRow) {
+	if errors.Is(err, db.ErrNoRow) {
 		return Found{}, payment.ErrSessionNotFound
 	}
 	return found, err
@@ -41,17 +42,17 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 // every call, so that a revoked key stops working at once; only a call that rests
 // on the key in the database as well may recall what was found (RecallCredential).
 func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT k.id, k.tenant_id, n.number, n.setup_version FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
 		WHERE k.key_hash = $1 AND k.revoked_at IS NULL`, keyHash)
-	c, err = one(result, err, func(r rows) (Credential, error) {
+	c, err = db.One(result, err, func(r db.Rows) (Credential, error) {
 		var v Credential
 		var number int64
 		err := r.Scan(&v.KeyID, &v.TenantID, &number, &v.SetupVersion)
 		v.TenantNumber = uint32(number)
 		return v, err
 	})
-	if err != nil && !errors.Is(err, errNoRow) {
+	if err != nil && !errors.Is(err, db.ErrNoRow) {
 		return Credential{}, false, err
 	}
 	found = err == nil
@@ -68,65 +69,67 @@ type Due struct {
 	Type payment.TransactionType
 }
 
-func scanDue(r rows) (d Due, err error) { return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}) }
+func scanDue(r db.Rows) (d Due, err error) {
+	return d, r.Scan(&d.TenantID, &d.ID, db.Instant{To: &d.At})
+}
 
-func scanDueTransaction(r rows) (d Due, err error) {
-	return d, r.Scan(&d.TenantID, &d.ID, instant{&d.At}, &d.Type)
+func scanDueTransaction(r db.Rows) (d Due, err error) {
+	return d, r.Scan(&d.TenantID, &d.ID, db.Instant{To: &d.At}, &d.Type)
 }
 
 // SessionsDue gives sessions whose time has run out, oldest first. Those with
 // an answer outstanding wait for it.
 func (s *Store) SessionsDue(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, expires_at FROM sessions
 		WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND expires_at <= $1 AND open_transaction_id IS NULL
-		ORDER BY expires_at LIMIT $2`, micros(now), limit)
-	return collect(result, err, scanDue)
+		ORDER BY expires_at LIMIT $2`, db.Micros(now), limit)
+	return db.Collect(result, err, scanDue)
 }
 
 // SettlementsDue gives pending transactions whose gateway is to be asked.
 func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, settle_due_at, type FROM transactions
-		WHERE settle_due_at IS NOT NULL AND settle_due_at <= $1 ORDER BY settle_due_at LIMIT $2`, micros(now), limit)
-	return collect(result, err, scanDueTransaction)
+		WHERE settle_due_at IS NOT NULL AND settle_due_at <= $1 ORDER BY settle_due_at LIMIT $2`, db.Micros(now), limit)
+	return db.Collect(result, err, scanDueTransaction)
 }
 
 // LookupsDue gives open attempts whose gateway is to be asked, by real time.
 func (s *Store) LookupsDue(ctx context.Context, realNow time.Time, limit int) ([]Due, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, next_lookup_at, type FROM transactions
-		WHERE in_flight IS NOT NULL AND next_lookup_at <= $1 ORDER BY next_lookup_at LIMIT $2`, micros(realNow), limit)
-	return collect(result, err, scanDueTransaction)
+		WHERE in_flight IS NOT NULL AND next_lookup_at <= $1 ORDER BY next_lookup_at LIMIT $2`, db.Micros(realNow), limit)
+	return db.Collect(result, err, scanDueTransaction)
 }
 
 // OpenRebills gives the rebills of which the gateway did not say what became of
 // them, and whose sender has given up.
 func (s *Store) OpenRebills(ctx context.Context) ([]Due, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, next_lookup_at, type FROM transactions
 		WHERE in_flight IS NOT NULL AND type = 'sdd_rebill' AND lookup_count > 0 ORDER BY next_lookup_at`)
-	return collect(result, err, scanDueTransaction)
+	return db.Collect(result, err, scanDueTransaction)
 }
 
 // UnknownOutcomes counts attempts whose gateway did not say what became of them.
 func (s *Store) UnknownOutcomes(ctx context.Context) (int, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT COUNT(*) FROM transactions WHERE in_flight IS NOT NULL AND lookup_count > 0`)
-	return one(result, err, func(r rows) (n int, err error) { return n, r.Scan(&n) })
+	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 
 // SetupVersion is the present state of a tenant's set-up.
 func (s *Store) SetupVersion(ctx context.Context, tenantID uuid.UUID) (int64, error) {
-	result, err := s.engine.query(ctx, `SELECT setup_version FROM tenants WHERE id = $1`, tenantID)
-	return one(result, err, func(r rows) (v int64, err error) { return v, r.Scan(&v) })
+	result, err := s.Query(ctx, `SELECT setup_version FROM tenants WHERE id = $1`, tenantID)
+	return db.One(result, err, func(r db.Rows) (v int64, err error) { return v, r.Scan(&v) })
 }
 
 // NextDue is when the next session runs out, pending payment is to be settled,
 // subscription is to be billed or the sandbox has something to report, and false
 // when nothing will.
 func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT MIN(due) FROM (
 			SELECT MIN(expires_at) AS due FROM sessions
 			WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND open_transaction_id IS NULL
@@ -136,14 +139,14 @@ func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err erro
 			SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL
 			UNION ALL
 			SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL) AS next`)
-	at, err = one(result, err, func(r rows) (at time.Time, err error) { return at, r.Scan(instant{&at}) })
+	at, err = db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
 	return at, !at.IsZero(), err
 }
 
 // EndpointsDue gives the endpoints for which something is in line or may be
 // tried again, by real time, and which are not given a rest.
 func (s *Store) EndpointsDue(ctx context.Context, realNow time.Time) ([]Endpoint, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT p.tenant_id, p.id FROM setup_records p
 		WHERE p.kind = 'webhook_profile'
 			AND NOT EXISTS (SELECT 1 FROM webhook_endpoints w
@@ -152,19 +155,19 @@ func (s *Store) EndpointsDue(ctx context.Context, realNow time.Time) ([]Endpoint
 				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id
 					AND e.delivery_status = 'pending' AND e.next_attempt_at IS NULL)
 			OR EXISTS (SELECT 1 FROM events e
-				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id AND e.next_attempt_at <= $1))`, micros(realNow))
-	return collect(result, err, func(r rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
+				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id AND e.next_attempt_at <= $1))`, db.Micros(realNow))
+	return db.Collect(result, err, func(r db.Rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
 }
 
 // EndpointOf finds where an event goes; ids of events are unique across tenants,
 // and each tenant's rows are asked by their own key.
 func (s *Store) EndpointOf(ctx context.Context, eventID uuid.UUID) (Endpoint, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT e.tenant_id, e.webhook_profile_id FROM tenants n
 		JOIN events e ON e.tenant_id = n.id AND e.id = $1
 		WHERE e.webhook_profile_id IS NOT NULL`, eventID)
-	found, err := one(result, err, func(r rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
-	if errors.Is(err, errNoRow) {
+	found, err := db.One(result, err, func(r db.Rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
+	if errors.Is(err, db.ErrNoRow) {
 		return Endpoint{}, ErrNoDelivery
 	}
 	return found, err
@@ -202,10 +205,10 @@ func (s *Store) ImportOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UU
 }
 
 func (s *Store) owner(ctx context.Context, table string, id uuid.UUID, none error) (uuid.UUID, error) {
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT n.id FROM tenants n JOIN `+table+` x ON x.tenant_id = n.id AND x.id = $1`, id)
-	found, err := one(result, err, func(r rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
-	if errors.Is(err, errNoRow) {
+	found, err := db.One(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+	if errors.Is(err, db.ErrNoRow) {
 		return uuid.Nil, none
 	}
 	return found, err
@@ -215,10 +218,10 @@ func (s *Store) owner(ctx context.Context, table string, id uuid.UUID, none erro
 // another try.
 func (s *Store) DeliveryBacklog(ctx context.Context) (map[string]int, error) {
 	type backlog struct{ inLine, waiting int }
-	result, err := s.engine.query(ctx, `
+	result, err := s.Query(ctx, `
 		SELECT (SELECT COUNT(*) FROM events
 				WHERE delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL),
 			(SELECT COUNT(*) FROM events WHERE next_attempt_at IS NOT NULL)`)
-	b, err := one(result, err, func(r rows) (b backlog, err error) { return b, r.Scan(&b.inLine, &b.waiting) })
+	b, err := db.One(result, err, func(r db.Rows) (b backlog, err error) { return b, r.Scan(&b.inLine, &b.waiting) })
 	return map[string]int{"in_line": b.inLine, "waiting": b.waiting}, err
 }

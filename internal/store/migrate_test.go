@@ -3,7 +3,6 @@ package store_test
 import (
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path"
 	"path/filepath"
 	"strings"
@@ -37,7 +36,7 @@ func eachEmpty(t *testing.T, test func(t *testing.T, env *storetest.Env)) {
 // migrationsOf gives goose the files of an environment's engine.
 func migrationsOf(t *testing.T, env *storetest.Env) *goose.Provider {
 	t.Helper()
-	files, err := fs.Sub(store.MigrationFiles(), path.Join("migrations", env.Engine))
+	files, err := fs.Sub(store.Schema().Migrations, env.Engine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +97,7 @@ func TestMigrate(t *testing.T) {
 	t.Run("the known version is that of the newest migration", func(t *testing.T) {
 		t.Parallel()
 		for _, engine := range []string{"sqlite", "postgres"} {
-			files, err := fs.Glob(store.MigrationFiles(), "migrations/"+engine+"/*.sql")
+			files, err := fs.Glob(store.Schema().Migrations, engine+"/*.sql")
 			if err != nil || len(files) != store.SchemaVersion {
 				t.Fatalf("%s has %d migrations (error %v), want %d", engine, len(files), err, store.SchemaVersion)
 			}
@@ -207,15 +206,4 @@ func TestReady(t *testing.T) {
 func raiseSchema(t *testing.T, env *storetest.Env) {
 	t.Helper()
 	env.Exec(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, $2)", store.SchemaVersion+1, true)
-}
-
-func TestQueueLoggerPassesOnWarnings(t *testing.T) {
-	t.Parallel()
-	var text strings.Builder
-	logger := store.QueueLogger(store.Options{Logger: slog.New(slog.NewTextHandler(&text, nil))}).With("a", 1).WithGroup("g")
-	logger.Info("chatter")
-	logger.Warn("trouble", "b", 2)
-	if got := text.String(); strings.Contains(got, "chatter") || !strings.Contains(got, "trouble a=1 g.b=2") {
-		t.Errorf("logged %q", got)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sepad/internal/db"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -20,32 +21,38 @@ var update = flag.Bool("update", false, "write "+wholeSchemaFile+" anew")
 // once with one that went through every migration: each table, index and row.
 func TestTheWholeSchemaIsWhatTheMigrationsMake(t *testing.T) {
 	t.Parallel()
-	stepwise := describe(t, func(s *store.Store) error { return store.MigrateStepwise(t.Context(), s) })
+	schema := store.Schema()
+	schema.WholeSQLite = ""
+	stepwise := describe(t, schema)
 	if *update {
 		if err := os.WriteFile(wholeSchemaFile, []byte(stepwise), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		t.Skip("the file was written; build again and run the test without -update")
 	}
-	if whole := describe(t, func(s *store.Store) error { return s.Migrate(t.Context()) }); whole != stepwise {
+	if whole := describe(t, store.Schema()); whole != stepwise {
 		t.Errorf("%s is not what the migrations make: go test ./internal/store -run TheWholeSchema -update\ngot\n%s\nwant\n%s",
 			wholeSchemaFile, whole, stepwise)
 	}
 }
 
 // describe is the SQL that makes a database like the one that was migrated.
-func describe(t *testing.T, migrate func(*store.Store) error) string {
+func describe(t *testing.T, schema db.Schema) string {
 	t.Helper()
 	env := &storetest.Env{Engine: "sqlite", URL: "sqlite:" + filepath.Join(t.TempDir(), "sepad.db"), Now: storetest.Start}
-	process := env.Reopen(t)
-	if err := migrate(process); err != nil {
+	process, err := db.Open(t.Context(), env.URL, schema, db.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	db := env.DB(t)
+	t.Cleanup(func() { _ = process.Close() })
+	if err := process.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	bare := env.DB(t)
 	var text strings.Builder
 	text.WriteString("-- The schema of a new SQLite database. Not written by hand: see migrate_whole_test.go.\n")
 	var tables []string
-	each(t, db, `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite#_%' ESCAPE '#'
+	each(t, bare, `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite#_%' ESCAPE '#'
 		AND $1 <> '' ORDER BY rowid`, "all", func(r *sql.Rows) error {
 		var kind, name, statement string
 		err := r.Scan(&kind, &name, &statement)
@@ -56,11 +63,11 @@ func describe(t *testing.T, migrate func(*store.Store) error) string {
 		return err
 	})
 	for _, table := range tables {
-		text.WriteString(insertsOf(t, db, table))
+		text.WriteString(insertsOf(t, bare, table))
 	}
 	// What the planner is told of indexes stands in a table that ANALYZE makes.
 	const plan = "ANALYZE sqlite_schema;\n"
-	return text.String() + plan + insertsOf(t, db, "sqlite_stat1") + plan
+	return text.String() + plan + insertsOf(t, bare, "sqlite_stat1") + plan
 }
 
 // insertsOf is the SQL for the rows that a migration has put into a table. Instants

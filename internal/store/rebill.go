@@ -3,6 +3,7 @@ package store
 import (
 	"time"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -24,9 +25,9 @@ type DueSubscription struct {
 // them, and of sorting all that is due for the sake of a few.
 func subscriptionsDueQuery(lock string) string {
 	return `
-	SELECT ` + aliased("s", subscriptionColumns) + `, ` + leadColumns + `, s.iban_sealed, n.setup_version, f.iban_masked,
+	SELECT ` + aliased("s", SubscriptionColumns) + `, ` + LeadColumns + `, s.iban_sealed, n.setup_version, f.iban_masked,
 		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at
-	FROM (SELECT ` + subscriptionColumns + `, iban_sealed, due_at FROM subscriptions s
+	FROM (SELECT ` + SubscriptionColumns + `, iban_sealed, due_at FROM subscriptions s
 		WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2 OFFSET $3` + lock + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
 	JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
@@ -39,12 +40,12 @@ func subscriptionsDueQuery(lock string) string {
 // first, for this unit alone: another one that asks at the same time gets the
 // next ones. The first few can be passed over.
 func (tx *Tx) SubscriptionsDue(now time.Time, limit, skip int) ([]DueSubscription, error) {
-	result, err := tx.query(subscriptionsDueQuery(tx.conv.dialect().skipLocked), micros(now), limit, skip)
-	return collect(result, err, func(r rows) (d DueSubscription, err error) {
+	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit, skip)
+	return db.Collect(result, err, func(r db.Rows) (d DueSubscription, err error) {
 		f := &d.First
-		fields := append(subscriptionFields(&d.Subscription), leadFields(&d.Lead)...)
+		fields := append(subscriptionFields(&d.Subscription), LeadFields(&d.Lead)...)
 		return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
-			&f.BIC, &f.BankName, &f.HolderName, &f.Email, instant{&f.MandateAt})...)
+			&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt})...)
 	})
 }
 

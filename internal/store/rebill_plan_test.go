@@ -50,7 +50,11 @@ func planOfThePick(t *testing.T, env *storetest.Env, from, to int, due int64) st
 			env.Exec(t, "ANALYZE "+table)
 		}
 	}
-	return explain(t, env, store.SubscriptionsDueStatement(env.Store), []any{due, 8, 0})
+	statement, err := store.SubscriptionsDueStatement(t.Context(), env.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env.Explain(t, statement, []any{due, 8, 0})
 }
 
 // multiply copies the first row of a table under numbers, with some columns made

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -347,7 +348,7 @@ func testSecondRebill(t *testing.T, env *storetest.Env) {
 		env.Exec(t, "UPDATE transactions SET status = $1, in_flight = NULL WHERE type = 'sdd_rebill'", string(standing))
 		before := env.Dump(t)
 		err := claimRebill(t, env, due, rebillOf(t, env, due))
-		taken := &store.KeyError{}
+		taken := &db.KeyError{}
 		if !errors.As(err, &taken) || taken.Key != "transactions_subscription_id_billing_period_key" || store.IsReferenceCollision(err) {
 			t.Errorf("a second rebill beside one that is %s: %v", standing, err)
 		}

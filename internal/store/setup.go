@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/merchant"
 )
 
@@ -34,13 +35,13 @@ func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*
 
 // readSetup reads all that a tenant has set up, the inactive included.
 func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
-	result, err := t.query(ctx, `SELECT `+tenantColumns+`, version FROM tenants WHERE id = $1`)
-	setup, err := one(result, err, scanSetup)
+	result, err := t.Query(ctx, `SELECT `+tenantColumns+`, version FROM tenants WHERE id = $1`)
+	setup, err := db.One(result, err, scanSetup)
 	if err != nil {
 		return nil, err
 	}
-	result, err = t.query(ctx, `SELECT id, kind, document, secrets, active, version FROM setup_records WHERE tenant_id = $1`)
-	records, err := collect(result, err, func(r rows) (setupRecord, error) {
+	result, err = t.Query(ctx, `SELECT id, kind, document, secrets, active, version FROM setup_records WHERE tenant_id = $1`)
+	records, err := db.Collect(result, err, func(r db.Rows) (setupRecord, error) {
 		var v setupRecord
 		return v, r.Scan(&v.id, &v.kind, &v.document, &v.secrets, &v.active, &v.version)
 	})
@@ -59,7 +60,7 @@ func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
 const tenantColumns = `id, number, name, creditor_name, creditor_address, creditor_identifier`
 
 // scanTenant reads a tenant's columns and whatever was selected after them.
-func scanTenant(r rows, more ...any) (merchant.Tenant, error) {
+func scanTenant(r db.Rows, more ...any) (merchant.Tenant, error) {
 	var t merchant.Tenant
 	var number int64
 	err := r.Scan(append([]any{&t.ID, &number, &t.Name, &t.Creditor.Name, &t.Creditor.Address, &t.Creditor.Identifier}, more...)...)
@@ -67,10 +68,10 @@ func scanTenant(r rows, more ...any) (merchant.Tenant, error) {
 	return t, err
 }
 
-func scanTenantAlone(r rows) (merchant.Tenant, error) { return scanTenant(r) }
+func scanTenantAlone(r db.Rows) (merchant.Tenant, error) { return scanTenant(r) }
 
 // scanSetup begins a set-up with the tenant itself.
-func scanSetup(r rows) (*merchant.Setup, error) {
+func scanSetup(r db.Rows) (*merchant.Setup, error) {
 	var version int64
 	tenant, err := scanTenant(r, &version)
 	setup := merchant.NewSetup(tenant)
@@ -80,34 +81,34 @@ func scanSetup(r rows) (*merchant.Setup, error) {
 
 // Tenant reads the tenant itself.
 func (t Tenant) Tenant(ctx context.Context) (merchant.Tenant, error) {
-	result, err := t.query(ctx, `SELECT `+tenantColumns+` FROM tenants WHERE id = $1`)
-	return one(result, err, scanTenantAlone)
+	result, err := t.Query(ctx, `SELECT `+tenantColumns+` FROM tenants WHERE id = $1`)
+	return db.One(result, err, scanTenantAlone)
 }
 
 // Tenants lists every tenant by name.
 func (s *Store) Tenants(ctx context.Context) ([]merchant.Tenant, error) {
-	result, err := s.engine.query(ctx, `SELECT `+tenantColumns+` FROM tenants ORDER BY name, id`)
-	return collect(result, err, scanTenantAlone)
+	result, err := s.Query(ctx, `SELECT `+tenantColumns+` FROM tenants ORDER BY name, id`)
+	return db.Collect(result, err, scanTenantAlone)
 }
 
 // IsNotFound tells that a read found no row.
-func IsNotFound(err error) bool { return errors.Is(err, errNoRow) }
+func IsNotFound(err error) bool { return errors.Is(err, db.ErrNoRow) }
 
 // PutTenant creates or changes a tenant. Its number, once given, stays.
 func (tx *Tx) PutTenant(t merchant.Tenant) {
-	tx.then(`
+	tx.Then(`
 		INSERT INTO tenants (id, number, name, creditor_name, creditor_address, creditor_identifier, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, creditor_name = excluded.creditor_name,
 			creditor_address = excluded.creditor_address, creditor_identifier = excluded.creditor_identifier,
 			setup_version = tenants.setup_version + 1, version = tenants.version + 1, updated_at = excluded.updated_at`,
-		t.ID, int64(t.Number), t.Name, t.Creditor.Name, t.Creditor.Address, t.Creditor.Identifier, micros(tx.At))
+		t.ID, int64(t.Number), t.Name, t.Creditor.Name, t.Creditor.Address, t.Creditor.Identifier, db.Micros(tx.At))
 }
 
 // ClaimSetup lets a change of a tenant's set-up go on only from the version on
 // which it was planned: of two at once, the later gets ErrStale and plans again.
 func (tx *Tx) ClaimSetup(tenantID uuid.UUID, version int64) {
-	tx.require(ErrStale, `UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1 AND setup_version = $2`,
+	tx.Require(ErrStale, `UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1 AND setup_version = $2`,
 		tenantID, version)
 }
 
@@ -116,14 +117,14 @@ var ErrForeignRecord = errors.New("the id is in use for something else")
 
 // put writes one set-up record; an id of another tenant or kind is refused.
 func (tx *Tx) put(tenantID uuid.UUID, record setupRecord) {
-	tx.require(ErrForeignRecord, `
+	tx.Require(ErrForeignRecord, `
 		INSERT INTO setup_records (tenant_id, id, kind, document, secrets, active, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, secrets = excluded.secrets,
 			active = excluded.active, version = setup_records.version + 1, updated_at = excluded.updated_at
 		WHERE setup_records.tenant_id = excluded.tenant_id AND setup_records.kind = excluded.kind`,
-		tenantID, record.id, record.kind, record.document, record.secrets, record.active, micros(tx.At))
-	tx.then(`UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1`, tenantID)
+		tenantID, record.id, record.kind, record.document, record.secrets, record.active, db.Micros(tx.At))
+	tx.Then(`UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1`, tenantID)
 }
 
 // RecordOwner finds whose a set-up record is, whatever its kind.
@@ -132,8 +133,8 @@ func (s *Store) RecordOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UU
 		tenantID uuid.UUID
 		kind     string
 	}
-	result, err := s.engine.query(ctx, `SELECT tenant_id, kind FROM setup_records WHERE id = $1`, id)
-	o, err := one(result, err, func(r rows) (o owner, err error) { return o, r.Scan(&o.tenantID, &o.kind) })
+	result, err := s.Query(ctx, `SELECT tenant_id, kind FROM setup_records WHERE id = $1`, id)
+	o, err := db.One(result, err, func(r db.Rows) (o owner, err error) { return o, r.Scan(&o.tenantID, &o.kind) })
 	if IsNotFound(err) {
 		return uuid.Nil, "", false, nil
 	}

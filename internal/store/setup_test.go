@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/db"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -199,7 +200,7 @@ func TestTenants(t *testing.T) {
 			tx.PutTenant(taken)
 			return nil
 		})
-		if duplicate, ok := errors.AsType[*store.KeyError](err); !ok || duplicate.Key != "tenants_number_key" {
+		if duplicate, ok := errors.AsType[*db.KeyError](err); !ok || duplicate.Key != "tenants_number_key" {
 			t.Errorf("a number in use: %v", err)
 		}
 		if _, err := env.Store.SetupVersion(t.Context(), uuid.New()); !store.IsNotFound(err) {

@@ -4,24 +4,27 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+
+	"sepad/internal/db"
 )
 
 // Tenant is the database as one tenant sees it: every read names the tenant.
 type Tenant struct {
+	// ID is the tenant's.
+	ID    uuid.UUID
 	store *Store
-	id    uuid.UUID
 }
 
 // Tenant scopes reads to a tenant.
-func (s *Store) Tenant(id uuid.UUID) Tenant { return Tenant{store: s, id: id} }
+func (s *Store) Tenant(id uuid.UUID) Tenant { return Tenant{store: s, ID: id} }
 
-// query reads with the tenant as the first argument.
-func (t Tenant) query(ctx context.Context, sql string, args ...any) (rows, error) {
-	return t.store.engine.query(ctx, sql, append([]any{t.id}, args...)...)
+// Query reads with the tenant as the first argument.
+func (t Tenant) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	return t.store.Query(ctx, sql, append([]any{t.ID}, args...)...)
 }
 
-// laggingQuery is query for reads that may be a little behind: they go to the
+// LaggingQuery is Query for reads that may be a little behind: they go to the
 // replica, where there is one.
-func (t Tenant) laggingQuery(ctx context.Context, sql string, args ...any) (rows, error) {
-	return t.store.lagging.query(ctx, sql, append([]any{t.id}, args...)...)
+func (t Tenant) LaggingQuery(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	return t.store.LaggingQuery(ctx, sql, append([]any{t.ID}, args...)...)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 
+	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
@@ -28,14 +29,14 @@ func (row *transactionRow) fields() []any {
 		&t.MerchantTransactionID, &t.TenantReferenceID, &t.GatewayReference, &t.Status, &t.Type, &t.AmountMinor, &t.Currency,
 		&t.SequenceType, &t.Source, &t.MaskedIBAN, &t.IBANCountry, &t.BIC, &t.BankName, &t.HolderName, &t.Email,
 		&t.MandateReference,
-		instant{&t.MandateAt},
+		db.Instant{To: &t.MandateAt},
 		&t.Attempt.Number, &row.inFlight, &t.Attempt.LookupCount,
-		instant{&t.Attempt.NextLookupAt},
-		instant{&t.SettleDueAt},
+		db.Instant{To: &t.Attempt.NextLookupAt},
+		db.Instant{To: &t.SettleDueAt},
 		&t.VerificationURL, &t.VerificationReference, &d.Code, &d.Message, &d.GatewayCode, &d.GatewayMessage,
-		instant{&t.ProcessedAt},
-		instant{&t.CreatedAt},
-		instant{&t.UpdatedAt},
+		db.Instant{To: &t.ProcessedAt},
+		db.Instant{To: &t.CreatedAt},
+		db.Instant{To: &t.UpdatedAt},
 		&t.RefundOf, &t.RefundedMinor, &t.RefundingMinor, &t.Period,
 	}
 }
@@ -52,7 +53,7 @@ func (row *transactionRow) transaction() payment.Transaction {
 
 // insertTransaction writes the transaction of a new attempt.
 func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
-	tx.then(`
+	tx.Then(`
 		INSERT INTO transactions (tenant_id, id, session_id, order_id, lead_id, gateway_id, merchant_transaction_id,
 			tenant_reference_id, gateway_reference, status, type, amount_minor, currency, sequence_type, source,
 			iban_sealed, iban_masked, iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at,
@@ -64,7 +65,7 @@ func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
 		t.TenantID, t.ID, t.SessionID, t.OrderID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
 		t.TenantReferenceID, t.Status, t.Type, t.AmountMinor, t.Currency, t.SequenceType, t.Source,
 		sealedIBAN, t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference,
-		micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, micros(t.Attempt.NextLookupAt), micros(tx.At),
+		db.Micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, db.Micros(t.Attempt.NextLookupAt), db.Micros(tx.At),
 		t.SubscriptionID, t.Period)
 }
 
@@ -75,7 +76,7 @@ func (tx *Tx) updateTransaction(before, t payment.Transaction) {
 	if t.Decline != nil {
 		decline = *t.Decline
 	}
-	tx.require(ErrStale, `
+	tx.Require(ErrStale, `
 		UPDATE transactions SET status = $7, gateway_reference = $8, subscription_id = $9, in_flight = $10,
 			lookup_count = $11, next_lookup_at = $12, settle_due_at = $13, verification_url = $14,
 			verification_reference = $15, decline_code = $16, decline_message = $17, gateway_code = $18,
@@ -84,9 +85,9 @@ func (tx *Tx) updateTransaction(before, t payment.Transaction) {
 			AND refunding_minor = $6`,
 		before.TenantID, before.ID, before.Status, before.Attempt.Phase, before.RefundedMinor, before.RefundingMinor,
 		t.Status, t.GatewayReference, t.SubscriptionID, phase(t.Attempt.Phase), t.Attempt.LookupCount,
-		micros(t.Attempt.NextLookupAt), micros(t.SettleDueAt), t.VerificationURL, t.VerificationReference, decline.Code,
-		decline.Message, decline.GatewayCode, decline.GatewayMessage, micros(t.ProcessedAt), t.RefundedMinor,
-		t.RefundingMinor, micros(tx.At))
+		db.Micros(t.Attempt.NextLookupAt), db.Micros(t.SettleDueAt), t.VerificationURL, t.VerificationReference, decline.Code,
+		decline.Message, decline.GatewayCode, decline.GatewayMessage, db.Micros(t.ProcessedAt), t.RefundedMinor,
+		t.RefundingMinor, db.Micros(tx.At))
 }
 
 // phase is NULL when no answer is outstanding, which keeps the row out of the

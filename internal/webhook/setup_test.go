@@ -20,6 +20,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/store/storetest"
 )
 
@@ -110,16 +111,16 @@ func (b *bench) work(t *testing.T) outlook {
 }
 
 // record reads a delivery with its log.
-func (b *bench) record(t *testing.T, e store.Endpoint, id uuid.UUID) store.DeliveryRecord {
+func (b *bench) record(t *testing.T, e store.Endpoint, id uuid.UUID) listing.DeliveryRecord {
 	t.Helper()
-	record, err := b.env.Store.Tenant(e.TenantID).Delivery(t.Context(), id)
+	record, err := listing.Delivery(t.Context(), b.env.Store.Tenant(e.TenantID), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return record
 }
 
-func (b *bench) wantStatus(t *testing.T, id uuid.UUID, status store.DeliveryStatus, attempts int) store.DeliveryRecord {
+func (b *bench) wantStatus(t *testing.T, id uuid.UUID, status store.DeliveryStatus, attempts int) listing.DeliveryRecord {
 	t.Helper()
 	record := b.record(t, b.endpoint, id)
 	if record.Status != status || len(record.Attempts) != attempts {

@@ -11,6 +11,7 @@ import (
 
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 )
 
 // DrainJob wakes some process to drain an endpoint. The rows say what is to be
@@ -67,34 +68,34 @@ var ErrNotFound = &payment.Error{Kind: payment.NotFound, Detail: "Delivery not f
 var errSwitchedOff = payment.Conflicting("The webhook profile is not active.")
 
 // Find reads a delivery with its log.
-func Find(ctx context.Context, st *store.Store, eventID uuid.UUID) (store.DeliveryRecord, error) {
+func Find(ctx context.Context, st *store.Store, eventID uuid.UUID) (listing.DeliveryRecord, error) {
 	e, err := st.EndpointOf(ctx, eventID)
 	if errors.Is(err, store.ErrNoDelivery) {
-		return store.DeliveryRecord{}, ErrNotFound
+		return listing.DeliveryRecord{}, ErrNotFound
 	}
 	if err != nil {
-		return store.DeliveryRecord{}, err
+		return listing.DeliveryRecord{}, err
 	}
-	return st.Tenant(e.TenantID).Delivery(ctx, eventID)
+	return listing.Delivery(ctx, st.Tenant(e.TenantID), eventID)
 }
 
 // Resend sends an event again, whatever became of it before: the same event with
 // the same id. It gives the delivery as this call leaves it, in line: a drain that
 // is under way may be through with it before anybody could read it again.
-func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Time) (store.DeliveryRecord, error) {
+func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Time) (listing.DeliveryRecord, error) {
 	record, err := Find(ctx, st, eventID)
 	if err != nil {
-		return store.DeliveryRecord{}, err
+		return listing.DeliveryRecord{}, err
 	}
 	if err := checkActive(ctx, st, record.Endpoint); err != nil {
-		return store.DeliveryRecord{}, err
+		return listing.DeliveryRecord{}, err
 	}
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.Resend(record.Endpoint, eventID)
 		return tx.Enqueue(DrainJob(record.Endpoint), atOnce)
 	})
 	if err != nil {
-		return store.DeliveryRecord{}, err
+		return listing.DeliveryRecord{}, err
 	}
 	record.Status, record.NextAttemptAt = store.DeliveryPending, time.Time{}
 	return record, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/store/storetest"
 )
 
@@ -68,7 +69,7 @@ var Completed = []string{"transaction.created", "payment_session.completed"}
 // Ledger gives what the gateway has received for a session.
 func (s *Server) Ledger(t testing.TB, token string) (entries []sandbox.Entry) {
 	t.Helper()
-	all, err := s.Env.Store.SandboxLedger().Entries(t.Context())
+	all, err := ledgerdb.New(s.Env.Store.DB).Entries(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

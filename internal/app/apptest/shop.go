@@ -13,6 +13,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/gateway/sandbox/ledgerdb"
 	"sepad/internal/setup"
 )
 
@@ -133,7 +134,7 @@ func Direct() Body {
 // Apply brings the database to a resource file, as an operator would.
 func (s *Server) Apply(t testing.TB, text string) {
 	t.Helper()
-	kinds := adapters.All(s.Env.Store.SandboxLedger(), sandbox.Options{})
+	kinds := adapters.All(ledgerdb.New(s.Env.Store.DB), sandbox.Options{})
 	maps.Copy(kinds, s.adapters)
 	if err := apply(t, s, kinds, text); err != nil {
 		t.Fatalf("apply a resource file: %v", err)

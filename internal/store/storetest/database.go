@@ -135,3 +135,38 @@ func dumpTable(t testing.TB, db *sql.DB, table string, dump *strings.Builder) {
 		t.Fatal(err)
 	}
 }
+
+// Explain is the plan that the engine has for a query.
+func (e *Env) Explain(t testing.TB, text string, args []any) string {
+	t.Helper()
+	explain, column := "EXPLAIN ", 0
+	if e.Engine == "sqlite" {
+		explain, column = "EXPLAIN QUERY PLAN ", 3
+	}
+	db := e.DB(t)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), explain+text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan strings.Builder
+	for rows.Next() {
+		values, into := make([]string, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(values[column] + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}

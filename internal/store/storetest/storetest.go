@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"sepad/internal/db"
 	"sepad/internal/store"
 	"sepad/internal/testenv"
 	"sepad/internal/vault"
@@ -94,7 +95,7 @@ const maxConnections = 8
 // Reopen opens the same database again, as another process would.
 func (e *Env) Reopen(t testing.TB) *store.Store {
 	t.Helper()
-	return e.ReopenWith(t, store.Options{Vault: e.Vault, MaxConnections: maxConnections})
+	return e.ReopenWith(t, store.Options{Vault: e.Vault, Options: db.Options{MaxConnections: maxConnections}})
 }
 
 // ReopenWith is Reopen with options of the test's own.

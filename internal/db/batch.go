@@ -1,0 +1,42 @@
+package db
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// batchSizes are the numbers of rows that one statement may name. Few sizes make
+// few texts, which the databases then know as prepared statements.
+var batchSizes = []int{128, 32, 8, 1}
+
+// InBatches cuts rows into pieces of those sizes.
+func InBatches[T any](all []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for _, size := range batchSizes {
+			for len(all) >= size {
+				if !yield(all[:size]) {
+					return
+				}
+				all = all[size:]
+			}
+		}
+	}
+}
+
+// Placeholders writes rows of parameters, beginning with a number: for two rows
+// of two columns from 1 it is ($1, $2), ($3, $4).
+func Placeholders(first, rows, columns int) string {
+	var text strings.Builder
+	for row := range rows {
+		if row > 0 {
+			text.WriteString(", ")
+		}
+		for column := range columns {
+			text.WriteString([]string{"(", ", "}[min(column, 1)] + "$" + strconv.Itoa(first))
+			first++
+		}
+		text.WriteByte(')')
+	}
+	return text.String()
+}

@@ -1,0 +1,157 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// DB is the database of one installation.
+type DB struct {
+	engine engine
+	// lagging serves reads that may be behind: a replica, or the engine itself.
+	lagging     engine
+	schema      Schema
+	queueLogger *slog.Logger
+}
+
+// Options say how a database is opened.
+type Options struct {
+	// ReplicaURL is a PostgreSQL standby for reads that may lag, "" for none.
+	ReplicaURL string
+	// MaxConnections bounds the PostgreSQL pool; 0 means a sensible number.
+	MaxConnections int
+	// Tracer takes the spans of statements; nil makes none.
+	Tracer trace.TracerProvider
+	// Logger takes what the queue has to say; nil drops it.
+	Logger *slog.Logger
+}
+
+const defaultMaxConnections = 24
+
+func (o Options) maxConnections() int {
+	if o.MaxConnections > 0 {
+		return o.MaxConnections
+	}
+	return defaultMaxConnections
+}
+
+// queueLogger passes on the queue's warnings: its ordinary talk is not ours.
+func (o Options) queueLogger() *slog.Logger {
+	if o.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(warningsOnly{o.Logger.Handler()})
+}
+
+type warningsOnly struct{ slog.Handler }
+
+func (warningsOnly) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (h warningsOnly) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warningsOnly{h.Handler.WithAttrs(attrs)}
+}
+
+func (h warningsOnly) WithGroup(name string) slog.Handler {
+	return warningsOnly{h.Handler.WithGroup(name)}
+}
+
+// Open opens the database at a URL, "sqlite:PATH" or "postgres://…", that has a
+// schema or is to get it.
+func Open(ctx context.Context, url string, schema Schema, opts Options) (*DB, error) {
+	engine, err := openEngine(ctx, url, opts)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{engine: engine, schema: schema, queueLogger: opts.queueLogger()}
+	if err := d.openReplica(ctx, opts); err != nil {
+		return nil, errors.Join(err, engine.close())
+	}
+	return d, nil
+}
+
+func openEngine(ctx context.Context, url string, opts Options) (engine, error) {
+	scheme, rest, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "sqlite":
+		return openSQLite(ctx, rest, opts)
+	case "postgres", "postgresql":
+		return openPostgres(ctx, url, opts)
+	default:
+		return nil, errors.New("a database address begins with sqlite: or postgres://")
+	}
+}
+
+// Write runs work as one unit: everything it does through tx is committed
+// together, or nothing is. Work may be run again when the database asks for
+// it, so it must change nothing but tx.
+func (d *DB) Write(ctx context.Context, at time.Time, work func(*Tx) error) error {
+	return d.engine.write(ctx, at, work)
+}
+
+// Query reads outside a unit of work.
+func (d *DB) Query(ctx context.Context, sql string, args ...any) (Rows, error) {
+	return d.engine.query(ctx, sql, args...)
+}
+
+// LaggingQuery is Query for reads that may be a little behind: they go to the
+// replica, where there is one.
+func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
+	return d.lagging.query(ctx, sql, args...)
+}
+
+// Migrate brings the schema to this version. Two processes may do it at once.
+func (d *DB) Migrate(ctx context.Context) error { return d.engine.migrate(ctx, d.schema) }
+
+// Pool describes the connections in use.
+func (d *DB) Pool() PoolStats { return d.engine.pool() }
+
+// Close ends every connection, after units of work under way.
+func (d *DB) Close() error {
+	err := d.engine.close()
+	if d.HasReplica() {
+		err = errors.Join(err, d.lagging.close())
+	}
+	return err
+}
+
+// Ready tells whether the database can be reached and has a schema that this
+// version can use.
+func (d *DB) Ready(ctx context.Context) error {
+	versions, err := d.schemaVersions(ctx)
+	if noSuchTable(err) {
+		return errors.New("the database has no schema yet: run sepad migrate")
+	}
+	if err != nil {
+		return fmt.Errorf("the database cannot be used: %w", err)
+	}
+	return versions.check(d.schema.Version)
+}
+
+// Micros is how an instant is kept; a zero one is NULL.
+func Micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+// Instant scans microseconds into a time; NULL is the zero time.
+type Instant struct{ To *time.Time }
+
+func (i Instant) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*i.To = time.Time{}
+	case int64:
+		*i.To = time.UnixMicro(v).UTC()
+	default:
+		return fmt.Errorf("db: an instant cannot be read from %T", value)
+	}
+	return nil
+}

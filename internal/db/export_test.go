@@ -1,0 +1,25 @@
+package db
+
+import "log/slog"
+
+// Tests of the engines speak SQL of their own within a unit of work.
+
+// Int reads a number within the unit.
+func (tx *Tx) Int(sql string, args ...any) (int64, error) {
+	result, err := tx.Query(sql, args...)
+	return One(result, err, func(r Rows) (n int64, err error) { return n, r.Scan(&n) })
+}
+
+func QueueLogger(o Options) *slog.Logger { return o.queueLogger() }
+
+const GroupSize = groupSize
+
+const SharedLanes = sharedLanes
+
+// SharedQueue counts PostgreSQL's lanes at work and the units that stand behind them.
+func SharedQueue(d *DB) (busy, waiting int) {
+	g := &d.engine.(*postgres).shared
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.busy, len(g.waiting)
+}

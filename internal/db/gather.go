@@ -1,0 +1,50 @@
+package db
+
+import "sync"
+
+// gatherer serves requests that come at the same time together. None waits for
+// others to come: one that finds a free lane is served at once. While every lane
+// is busy requests gather, and the next free lane takes them all. An idle service
+// is as quick as without it, and a busy one asks less often the busier it is.
+type gatherer[T any] struct {
+	// serve answers a group; all of it was added before serve begins.
+	serve func(group []T)
+	// lanes is how many groups may be under way, size how many fit into one.
+	lanes, size int
+
+	mu      sync.Mutex
+	waiting []T
+	busy    int
+}
+
+// add has a request served. How it is answered is a matter between it and serve.
+func (g *gatherer[T]) add(request T) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, request)
+	if g.busy < g.lanes {
+		g.busy++
+		go g.drive()
+	}
+}
+
+// drive is a lane: it serves until nothing is left.
+func (g *gatherer[T]) drive() {
+	for group := g.next(); len(group) > 0; group = g.next() {
+		g.serve(group)
+	}
+}
+
+// next takes what has gathered; a lane that finds nothing is free.
+func (g *gatherer[T]) next() []T {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	count := min(len(g.waiting), g.size)
+	if count == 0 {
+		g.busy--
+		return nil
+	}
+	group := g.waiting[:count:count]
+	g.waiting = g.waiting[count:]
+	return group
+}

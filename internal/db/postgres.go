@@ -1,0 +1,276 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/exaring/otelpgx"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+// SQLSTATE codes that we act on.
+const (
+	pgNotNullViolation = "23502"
+	pgUniqueViolation  = "23505"
+	pgDeadlock         = "40P01"
+	pgSerialization    = "40001"
+	pgDivisionByZero   = "22012"
+	pgUndefinedTable   = "42P01"
+)
+
+// writeTries bounds how often a unit is run again that PostgreSQL sacrificed to
+// another one.
+const writeTries = 4
+
+// postgres is the engine of an installation with several processes.
+type postgres struct {
+	connections *pgxpool.Pool
+	queue       *river.Client[pgx.Tx]
+	shared      gatherer[*sharedUnit]
+}
+
+// openPostgres makes the pool; nothing is connected before it is needed.
+func openPostgres(ctx context.Context, url string, opts Options) (*postgres, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("the database address cannot be read: %w", err)
+	}
+	config.MaxConns = int32(opts.maxConnections())
+	config.ConnConfig.RuntimeParams["application_name"] = "sepad"
+	if opts.Tracer != nil {
+		config.ConnConfig.Tracer = otelpgx.NewTracer(
+			otelpgx.WithTracerProvider(opts.Tracer), otelpgx.WithDisableSQLStatementInAttributes())
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: opts.queueLogger()})
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{connections: pool, queue: queue}
+	p.shared = gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
+	return p, nil
+}
+
+func (p *postgres) write(ctx context.Context, at time.Time, work func(*Tx) error) (err error) {
+	for range writeTries {
+		if err = p.writeOnce(ctx, at, work); !sacrificed(err) {
+			break
+		}
+	}
+	return err
+}
+
+// sacrificed tells that PostgreSQL rolled a unit back in favour of another one.
+func sacrificed(err error) bool { return hasCode(err, pgDeadlock) || hasCode(err, pgSerialization) }
+
+func (p *postgres) writeOnce(ctx context.Context, at time.Time, work func(*Tx) error) error {
+	conv := &postgresConversation{engine: p}
+	defer conv.rollback()
+	tx := &Tx{At: at, ctx: ctx, conv: conv}
+	if err := work(tx); err != nil {
+		return err
+	}
+	if tx.isShared() && conv.tx == nil {
+		if err := p.writeShared(ctx, tx); !errors.Is(err, errGroupGivenUp) {
+			return err
+		}
+	}
+	return conv.finish(ctx, tx.pending)
+}
+
+func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, error) {
+	args = direct(args)
+	if ctx.Value(freshPlan{}) != nil {
+		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+	}
+	result, err := p.connections.Query(ctx, sql, args...)
+	return postgresRows{result}, err
+}
+
+// freshPlan marks reads whose plan is made anew each time. PostgreSQL keeps the
+// plan of a prepared statement that was made while a table was nearly empty, and
+// a table that is being filled by the thousand would be read from end to end for
+// every batch, until it is analyzed.
+type freshPlan struct{}
+
+func PlanAnew(ctx context.Context) context.Context { return context.WithValue(ctx, freshPlan{}, true) }
+
+// postgresRows gives pgx's rows what a listing needs beyond.
+type postgresRows struct{ pgx.Rows }
+
+func (r postgresRows) Cells() Cells { return &postgresCells{rows: r.Rows} }
+
+func (p *postgres) pool() PoolStats {
+	stat := p.connections.Stat()
+	return PoolStats{Open: int(stat.TotalConns()), InUse: int(stat.AcquiredConns()), Max: int(stat.MaxConns())}
+}
+
+func (p *postgres) close() error {
+	p.connections.Close()
+	return nil
+}
+
+// postgresConversation begins a transaction only when a unit reads or enqueues
+// in between: a unit of statements alone is one pipeline that PostgreSQL
+// commits as a whole at its end.
+type postgresConversation struct {
+	engine *postgres
+	tx     pgx.Tx
+}
+
+func (c *postgresConversation) begin(ctx context.Context) (err error) {
+	if c.tx == nil {
+		c.tx, err = c.engine.connections.Begin(ctx)
+	}
+	return err
+}
+
+func (c *postgresConversation) rollback() {
+	if c.tx != nil {
+		_ = c.tx.Rollback(context.Background()) // after a commit this does nothing
+	}
+}
+
+func (c *postgresConversation) run(ctx context.Context, statements []statement) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	return pipeline(c.tx.SendBatch(ctx, batchOf(statements)), statements)
+}
+
+// finish runs the last statements and commits.
+func (c *postgresConversation) finish(ctx context.Context, statements []statement) error {
+	if c.tx == nil {
+		return pipeline(c.engine.connections.SendBatch(ctx, batchOf(statements)), statements)
+	}
+	if err := c.run(ctx, statements); err != nil {
+		return err
+	}
+	return c.tx.Commit(ctx)
+}
+
+func (c *postgresConversation) query(ctx context.Context, sql string, args ...any) (Rows, error) {
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
+	result, err := c.tx.Query(ctx, sql, direct(args)...)
+	return postgresRows{result}, err
+}
+
+func (c *postgresConversation) enqueue(ctx context.Context, job Job, notBefore time.Time) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	_, err := c.engine.queue.InsertTx(ctx, c.tx, job, &river.InsertOpts{ScheduledAt: notBefore})
+	return err
+}
+
+func (c *postgresConversation) dialect() dialect {
+	return dialect{
+		relax:      `SELECT set_config('synchronous_commit', 'off', TRUE)`, // for this transaction only
+		skipLocked: ` FOR UPDATE OF TABLE SKIP LOCKED`,
+		analyze:    `ANALYZE `,
+		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND last_analyze IS NULL
+			AND last_autoanalyze IS NULL AND n_live_tup >= 500`,
+	}
+}
+
+// batchOf writes a requirement so that PostgreSQL itself gives the unit up when
+// it is not met: nobody could stop a pipeline half-way that is sent as a whole,
+// and what stands behind the requirement must not be committed.
+func batchOf(statements []statement) *pgx.Batch {
+	batch := &pgx.Batch{}
+	for _, s := range statements {
+		text := s.sql
+		switch {
+		case s.next.SQL != "":
+			text = s.next.together(text)
+		case s.none != nil:
+			text = "WITH required AS (" + text + " RETURNING 1) SELECT 1 / COUNT(*) FROM required"
+		}
+		batch.Queue(text, direct(s.args)...)
+	}
+	return batch
+}
+
+// direct turns arguments, in place, into the types that pgx writes directly. A
+// UUID or a status would else be asked for a driver's value and parsed again,
+// which took a fifth of the time of a create.
+func direct(args []any) []any {
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case nil, string, int64, bool:
+		case uuid.UUID:
+			args[i] = [16]byte(v)
+		case *uuid.UUID:
+			args[i] = nil
+			if v != nil {
+				args[i] = [16]byte(*v)
+			}
+		default:
+			args[i] = basic(v)
+		}
+	}
+	return args
+}
+
+// basic takes the name off a type that is a string or a whole number beneath.
+func basic(arg any) any {
+	value := reflect.ValueOf(arg)
+	switch value.Kind() {
+	case reflect.String:
+		return value.String()
+	case reflect.Int, reflect.Int64:
+		return value.Int()
+	default:
+		return arg
+	}
+}
+
+// pipeline reads the answers to a batch.
+func pipeline(results pgx.BatchResults, statements []statement) error {
+	for _, s := range statements {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close() // the statement's error says more
+			if s.none != nil && hasCode(err, unmetCode(s)) {
+				return s.none
+			}
+			return keyError(err)
+		}
+	}
+	return keyError(results.Close())
+}
+
+// unmetCode is how a requirement ends that touches no row: it divides by their
+// number, and a continuation has no id for the column that must have one.
+func unmetCode(s statement) string {
+	if s.next.SQL != "" {
+		return pgNotNullViolation
+	}
+	return pgDivisionByZero
+}
+
+// hasCode tells whether PostgreSQL gave an error of a code.
+func hasCode(err error, code string) bool {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pgErr.Code == code
+}
+
+// keyError names the unique key that a statement would break.
+func keyError(err error) error {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && pgErr.Code == pgUniqueViolation {
+		return &KeyError{Key: pgErr.ConstraintName}
+	}
+	return err
+}

@@ -1,0 +1,170 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	sqlitedriver "modernc.org/sqlite"
+	sqlitecode "modernc.org/sqlite/lib"
+)
+
+// writerPragmas make an acknowledged write survive a power cut: WAL with
+// synchronous=FULL syncs the log at every commit, which is why units share one.
+// The busy timeout is for short commands that run beside the server.
+var writerPragmas = []string{
+	"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(10000)", "foreign_keys(ON)",
+}
+
+// readerPragmas keep the read pool from writing by mistake.
+var readerPragmas = []string{"busy_timeout(10000)", "query_only(ON)"}
+
+// maxReaders bounds the read pool; each connection has a page cache of its own.
+const maxReaders = 4
+
+// sqlite is the engine inside the binary: one writer connection, shared with the
+// queue, and a pool of readers.
+type sqlite struct {
+	path    string
+	writer  *sql.DB
+	readers *sql.DB
+	queue   *river.Client[*sql.Tx]
+	reads   *prepared
+	group   *groupCommit
+}
+
+func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error) {
+	writer, err := sql.Open("sqlite", sqliteDSN(path, writerPragmas)+"&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	writer.SetMaxOpenConns(1)
+	if err := writer.PingContext(ctx); err != nil {
+		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
+	}
+	readers, err := sql.Open("sqlite", sqliteDSN(path, readerPragmas))
+	if err != nil {
+		return nil, err
+	}
+	readers.SetMaxOpenConns(maxReaders)
+	readers.SetMaxIdleConns(maxReaders)
+	queue, err := river.NewClient(riversqlite.New(writer), &river.Config{Logger: opts.queueLogger()})
+	if err != nil {
+		return nil, err
+	}
+	engine := &sqlite{path: path, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
+	engine.group = newGroupCommit(writer, queue)
+	return engine, nil
+}
+
+func sqliteDSN(path string, pragmas []string) string {
+	query := url.Values{"_pragma": pragmas}
+	return (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: query.Encode()}).String()
+}
+
+func (s *sqlite) write(ctx context.Context, at time.Time, work func(*Tx) error) error {
+	return s.group.do(ctx, at, work)
+}
+
+func (s *sqlite) query(ctx context.Context, query string, args ...any) (Rows, error) {
+	statement, err := s.reads.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if statement == nil {
+		result, err := s.readers.QueryContext(ctx, query, args...)
+		return sqliteRows{result}, err
+	}
+	result, err := statement.QueryContext(ctx, args...)
+	return sqliteRows{result}, err
+}
+
+func (s *sqlite) pool() PoolStats {
+	stats := s.readers.Stats()
+	return PoolStats{Open: stats.OpenConnections + 1, InUse: stats.InUse, Max: maxReaders + 1}
+}
+
+func (s *sqlite) close() error {
+	s.group.stop()
+	return errors.Join(s.readers.Close(), s.writer.Close())
+}
+
+// sqliteRows gives database/sql's rows the shape that pgx's have.
+type sqliteRows struct{ *sql.Rows }
+
+func (r sqliteRows) Close() { _ = r.Rows.Close() }
+
+func (r sqliteRows) Cells() Cells { return newSQLiteCells(r.Rows) }
+
+// sqliteConversation is one unit's part of the shared transaction.
+type sqliteConversation struct {
+	tx     *sql.Tx
+	writes *prepared
+	queue  *river.Client[*sql.Tx]
+}
+
+// run stops at a requirement that is not met: the savepoint takes back the rest.
+func (c sqliteConversation) run(ctx context.Context, statements []statement) error {
+	for _, s := range statements {
+		result, err := c.writes.exec(ctx, c.tx, s.sql, s.args...)
+		if err != nil {
+			return sqliteKeyError(err)
+		}
+		if touched, _ := result.RowsAffected(); s.none != nil && touched == 0 {
+			return s.none
+		}
+		if s.next.SQL == "" {
+			continue
+		}
+		if _, err := c.writes.exec(ctx, c.tx, s.next.Separately(), s.args...); err != nil {
+			return sqliteKeyError(err)
+		}
+	}
+	return nil
+}
+
+func (c sqliteConversation) query(ctx context.Context, query string, args ...any) (Rows, error) {
+	result, err := c.tx.QueryContext(ctx, query, args...)
+	return sqliteRows{result}, err
+}
+
+func (c sqliteConversation) enqueue(ctx context.Context, job Job, notBefore time.Time) error {
+	_, err := c.queue.InsertTx(ctx, c.tx, job, &river.InsertOpts{ScheduledAt: notBefore})
+	return err
+}
+
+// dialect has nothing to say: the commit is shared with whatever else is written,
+// and there is one writer only.
+func (c sqliteConversation) dialect() dialect { return dialect{} }
+
+// sqliteKeyError names a broken unique key by our rule for names, since SQLite
+// tells its columns only.
+func sqliteKeyError(err error) error {
+	sqliteErr, ok := errors.AsType[*sqlitedriver.Error](err)
+	if !ok {
+		return err
+	}
+	code := sqliteErr.Code()
+	if code != sqlitecode.SQLITE_CONSTRAINT_UNIQUE && code != sqlitecode.SQLITE_CONSTRAINT_PRIMARYKEY {
+		return err
+	}
+	_, list, _ := strings.Cut(sqliteErr.Error(), "UNIQUE constraint failed: ")
+	list, _, _ = strings.Cut(list, " (")
+	var name []string
+	for column := range strings.SplitSeq(list, ", ") {
+		table, field, _ := strings.Cut(column, ".")
+		if len(name) == 0 {
+			name = append(name, table)
+		}
+		if field != "tenant_id" {
+			name = append(name, field)
+		}
+	}
+	return &KeyError{Key: strings.Join(name, "_") + "_key"}
+}

@@ -1,0 +1,179 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// groupSize bounds how many units of work share one commit.
+const groupSize = 64
+
+// errStoreClosed is the answer to a write after the store was closed.
+var errStoreClosed = errors.New("db: closed")
+
+// unit is somebody's work waiting for its turn, and their answer.
+type unit struct {
+	ctx  context.Context
+	at   time.Time
+	work func(*Tx) error
+	// refusal is why the unit was taken back, nil where it was not.
+	refusal error
+	done    chan error
+}
+
+// groupCommit runs concurrent units of work in one transaction, because a sync
+// to disk costs more than all else: each unit has a savepoint of its own, and
+// is answered after the one commit. The closures run here, on one goroutine,
+// since the connection may only be used by one.
+type groupCommit struct {
+	writer *sql.DB
+	writes *prepared
+	queue  *river.Client[*sql.Tx]
+	units  chan *unit
+
+	stopOnce sync.Once
+	stopping chan struct{}
+	stopped  chan struct{}
+}
+
+func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx]) *groupCommit {
+	g := &groupCommit{
+		writer: writer, writes: newPrepared(writer), queue: queue, units: make(chan *unit),
+		stopping: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	go g.loop()
+	return g
+}
+
+// do waits until the unit is committed or refused. A caller may go away while it
+// queues; once begun, a unit runs to its end and its answer is the truth.
+func (g *groupCommit) do(ctx context.Context, at time.Time, work func(*Tx) error) error {
+	u := &unit{ctx: ctx, at: at, work: work, done: make(chan error, 1)}
+	select {
+	case g.units <- u:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-g.stopping:
+		return errStoreClosed
+	}
+	return <-u.done
+}
+
+func (g *groupCommit) stop() {
+	g.stopOnce.Do(func() { close(g.stopping) })
+	<-g.stopped
+}
+
+func (g *groupCommit) loop() {
+	defer close(g.stopped)
+	for {
+		select {
+		case first := <-g.units:
+			g.commit(first)
+		case <-g.stopping:
+			return
+		}
+	}
+}
+
+// commit runs the first unit and those that wait behind it, then answers all.
+func (g *groupCommit) commit(first *unit) {
+	// A unit's own context must not reach the shared transaction: cancelling
+	// one would roll back all of them.
+	ctx := context.Background()
+	g.writes.fulfil(ctx)
+	tx, err := g.writer.BeginTx(ctx, nil)
+	if err != nil {
+		first.done <- fmt.Errorf("db: begin: %w", err)
+		return
+	}
+	var ran []*unit
+	for u := first; u != nil; u = g.next(len(ran)) {
+		ran = append(ran, u)
+		u.refusal = g.runUnit(ctx, tx, u)
+		if lost, ok := errors.AsType[*lostTransactionError](u.refusal); ok {
+			_ = tx.Rollback()
+			answer(ran, lost)
+			return
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		_ = tx.Rollback()
+		answer(ran, fmt.Errorf("db: commit: %w", err))
+		return
+	}
+	answer(ran, nil)
+}
+
+// next gives a unit that is already waiting, or nil. Units that failed count
+// too: a stream of them must not keep the others from being committed.
+func (g *groupCommit) next(ran int) *unit {
+	if ran >= groupSize {
+		return nil
+	}
+	select {
+	case u := <-g.units:
+		return u
+	default:
+		return nil
+	}
+}
+
+// answer tells every unit what became of it, those that were refused too, and
+// only now: a refusal rests on what its neighbours wrote, and whoever hears of
+// it must be able to read that.
+func answer(units []*unit, lost error) {
+	for _, u := range units {
+		if lost != nil {
+			u.done <- lost
+		} else {
+			u.done <- u.refusal
+		}
+	}
+}
+
+// lostTransactionError is a failure that takes every unit of the group with it.
+type lostTransactionError struct{ cause error }
+
+func (e *lostTransactionError) Error() string { return "db: transaction lost: " + e.cause.Error() }
+func (e *lostTransactionError) Unwrap() error { return e.cause }
+
+// runUnit runs one unit under a savepoint and takes it back when it fails.
+func (g *groupCommit) runUnit(ctx context.Context, tx *sql.Tx, u *unit) error {
+	if err := u.ctx.Err(); err != nil {
+		return err
+	}
+	if _, err := g.writes.exec(ctx, tx, "SAVEPOINT unit"); err != nil {
+		return &lostTransactionError{err}
+	}
+	failure := g.attempt(ctx, tx, u)
+	if failure != nil {
+		if _, err := g.writes.exec(ctx, tx, "ROLLBACK TO unit"); err != nil {
+			return &lostTransactionError{errors.Join(failure, err)}
+		}
+	}
+	if _, err := g.writes.exec(ctx, tx, "RELEASE unit"); err != nil {
+		return &lostTransactionError{errors.Join(failure, err)}
+	}
+	return failure
+}
+
+// attempt runs the closure; one that panics fails alone.
+func (g *groupCommit) attempt(ctx context.Context, tx *sql.Tx, u *unit) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("db: unit of work panicked: %v", cause)
+		}
+	}()
+	unitTx := &Tx{At: u.at, ctx: ctx, conv: sqliteConversation{tx: tx, writes: g.writes, queue: g.queue}}
+	if err := u.work(unitTx); err != nil {
+		return err
+	}
+	return unitTx.flush()
+}

@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// Tx is a unit of work: the one door to durable effects. It carries the instant
+// at which it began, and gathers statements so that an engine can send them
+// together; a read in between sends what was gathered so far.
+type Tx struct {
+	// At is the service's time for everything that this unit writes.
+	At time.Time
+
+	ctx     context.Context
+	conv    conversation
+	pending []statement
+	// sharedRow is not empty when the unit may commit together with others.
+	sharedRow string
+	relaxed   bool
+}
+
+// Require adds the statement on which the unit rests: when it touches no row,
+// the unit changes nothing and Write gives the error none.
+func (tx *Tx) Require(none error, sql string, args ...any) {
+	tx.pending = append(tx.pending, statement{sql: sql, args: args, none: none})
+}
+
+// Then adds a statement that may touch any number of rows.
+func (tx *Tx) Then(sql string, args ...any) {
+	tx.pending = append(tx.pending, statement{sql: sql, args: args})
+}
+
+// Continue adds a statement that another one goes on from. With an error in none
+// it is a requirement.
+func (tx *Tx) Continue(none error, sql string, next Continuation, args ...any) {
+	tx.pending = append(tx.pending, statement{sql: sql, args: args, none: none, next: next})
+}
+
+// SkipLocked ends a query whose rows the unit is about to change: it takes those
+// of a table, and passes over what another unit has taken.
+func (tx *Tx) SkipLocked(table string) string {
+	return strings.ReplaceAll(tx.conv.dialect().skipLocked, "TABLE", table)
+}
+
+// Analyze has a table counted anew, where plans depend on it.
+func (tx *Tx) Analyze(table string) {
+	if analyze := tx.conv.dialect().analyze; analyze != "" {
+		tx.Then(analyze + table)
+	}
+}
+
+// Relax lets the unit survive this process but not the machine. It is for the
+// sandbox's memory, which stands for a gateway elsewhere, and for units that a
+// later one makes durable: what commits after them in the ordinary way brings
+// them to the disk as well.
+func (tx *Tx) Relax() {
+	tx.relaxed = true
+	if sql := tx.conv.dialect().relax; sql != "" {
+		tx.Then(sql)
+	}
+}
+
+// Share lets the unit commit together with others that come at the same time,
+// where that is quicker. Row names what it may have to queue for; a group takes
+// such rows in order. It is for short units of statements alone.
+func (tx *Tx) Share(row string) { tx.sharedRow = row }
+
+// isShared tells whether the unit may commit together with others: never one that
+// spares the disk, for its neighbours may not.
+func (tx *Tx) isShared() bool { return tx.sharedRow != "" && !tx.relaxed }
+
+// flush sends what was gathered.
+func (tx *Tx) flush() error {
+	if len(tx.pending) == 0 {
+		return nil
+	}
+	statements := tx.pending
+	tx.pending = nil
+	return tx.conv.run(tx.ctx, statements)
+}
+
+// Query reads within the unit.
+func (tx *Tx) Query(sql string, args ...any) (Rows, error) {
+	if err := tx.flush(); err != nil {
+		return nil, err
+	}
+	return tx.conv.query(tx.ctx, sql, args...)
+}
+
+// Job is work for the queue: it is run at least once after the unit commits.
+type Job interface{ Kind() string }
+
+// Enqueue hands work to the queue together with the unit's rows, to be done not
+// before an instant of real time.
+func (tx *Tx) Enqueue(job Job, notBefore time.Time) error {
+	if err := tx.flush(); err != nil {
+		return err
+	}
+	return tx.conv.enqueue(tx.ctx, job, notBefore)
+}

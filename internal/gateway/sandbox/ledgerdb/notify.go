@@ -1,0 +1,39 @@
+package ledgerdb
+
+import (
+	"context"
+	"time"
+
+	"sepad/internal/db"
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/sandbox"
+)
+
+// Announcements gives payments of which the sandbox has something to report by an
+// instant of the service's time, oldest first.
+func (l Ledger) Announcements(ctx context.Context, now time.Time, limit int) ([]gateway.Announcement, error) {
+	result, err := l.db.Query(ctx, `SELECT `+ledgerColumns+` FROM sandbox_payments
+		WHERE notify_at IS NOT NULL AND notify_at <= $1 ORDER BY notify_at LIMIT $2`, db.Micros(now), limit)
+	entries, err := db.Collect(result, err, scanEntry)
+	due := make([]gateway.Announcement, len(entries))
+	for i, e := range entries {
+		due[i] = gateway.Announcement{
+			TenantID: e.TenantID, AccountID: e.AccountID, MerchantTransactionID: e.MerchantTransactionID,
+			Heard: func(ctx context.Context, again time.Time) error { return l.heard(ctx, e, again) },
+		}
+	}
+	return due, err
+}
+
+// heard records that a notification reached its receiver, or with a time, that
+// it is to be sent again then.
+func (l Ledger) heard(ctx context.Context, e sandbox.Entry, again time.Time) error {
+	return l.db.Write(ctx, e.NotifyAt, func(tx *db.Tx) error {
+		tx.Relax()
+		tx.Then(`
+			UPDATE sandbox_payments SET notify_at = $5
+			WHERE tenant_id = $1 AND account_id = $2 AND merchant_transaction_id = $3 AND notify_at = $4`,
+			e.TenantID, e.AccountID, e.MerchantTransactionID, db.Micros(e.NotifyAt), db.Micros(again))
+		return nil
+	})
+}

@@ -1,0 +1,140 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/db"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// DeliveryRecord is an event's delivery as an operator sees it.
+type DeliveryRecord struct {
+	store.Endpoint
+	EventID       uuid.UUID
+	Kind          payment.EventKind
+	Status        store.DeliveryStatus
+	CreatedAt     time.Time
+	NextAttemptAt time.Time // zero unless it waits for another try
+	// Attempts are those of the last 30 days, oldest first.
+	Attempts []store.Attempt
+}
+
+// DeliveryFilter says which deliveries are looked for; what is zero admits all.
+type DeliveryFilter struct {
+	ProfileID uuid.UUID
+	Status    store.DeliveryStatus
+	Kind      payment.EventKind
+	// CreatedFrom is the first instant, CreatedBefore the first one beyond.
+	CreatedFrom   time.Time
+	CreatedBefore time.Time
+}
+
+func (f DeliveryFilter) query(s Stretch) (sql string, args []any) {
+	where, args := and(slices.Concat(when("webhook_profile_id = $%d", f.ProfileID), when("delivery_status = $%d", string(f.Status)),
+		when("kind = $%d", string(f.Kind)), period("created_at", f.CreatedFrom, f.CreatedBefore), s.beyond("id")))
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM events WHERE tenant_id = $1 AND webhook_profile_id IS NOT NULL%s%s LIMIT %d`,
+		where, s.order("id"), s.Limit), args
+}
+
+const deliveryColumns = `id, tenant_id, webhook_profile_id, kind, delivery_status, created_at, next_attempt_at`
+
+func scanDelivery(r db.Rows) (d DeliveryRecord, err error) {
+	return d, r.Scan(&d.EventID, &d.TenantID, &d.ProfileID, &d.Kind, &d.Status, db.Instant{To: &d.CreatedAt}, db.Instant{To: &d.NextAttemptAt})
+}
+
+// Deliveries lists a tenant's deliveries, newest first, with their attempts.
+func Deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+	records, err := deliveries(ctx, t, f, page)
+	if err != nil {
+		return nil, err
+	}
+	return records, addAttempts(ctx, t, records)
+}
+
+func deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+	sql, args := f.query(page)
+	result, err := t.Query(ctx, sql, args...)
+	records, err := db.Collect(result, err, scanDelivery)
+	if page.Back {
+		slices.Reverse(records)
+	}
+	return records, err
+}
+
+// Delivery reads one delivery with its attempts.
+func Delivery(ctx context.Context, t store.Tenant, eventID uuid.UUID) (DeliveryRecord, error) {
+	result, err := t.Query(ctx, `
+		SELECT `+deliveryColumns+` FROM events
+		WHERE tenant_id = $1 AND id = $2 AND webhook_profile_id IS NOT NULL`, eventID)
+	record, err := db.One(result, err, scanDelivery)
+	if store.IsNotFound(err) {
+		return DeliveryRecord{}, store.ErrNoDelivery
+	}
+	if err != nil {
+		return DeliveryRecord{}, err
+	}
+	records := []DeliveryRecord{record}
+	err = addAttempts(ctx, t, records)
+	return records[0], err
+}
+
+// AllDeliveries lists the deliveries of every tenant.
+func AllDeliveries(ctx context.Context, s *store.Store, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+	all, err := acrossTenants(ctx, s, page, func(d *DeliveryRecord) uuid.UUID { return d.EventID },
+		func(t store.Tenant) (Part[DeliveryRecord], error) {
+			records, err := deliveries(ctx, t, f, page)
+			return Part[DeliveryRecord]{Rows: records}, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	tenants := map[uuid.UUID]bool{}
+	for _, d := range all.Rows {
+		tenants[d.TenantID] = true
+	}
+	for id := range tenants {
+		if err := addAttempts(ctx, s.Tenant(id), all.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return all.Rows, nil
+}
+
+// addAttempts fills in the log of those deliveries that are the tenant's.
+func addAttempts(ctx context.Context, t store.Tenant, records []DeliveryRecord) error {
+	places := map[uuid.UUID]int{}
+	var ids []any
+	for i, r := range records {
+		if r.TenantID == t.ID {
+			places[r.EventID] = i
+			ids = append(ids, r.EventID)
+		}
+	}
+	for batch := range db.InBatches(ids) {
+		result, err := t.Query(ctx, `
+			SELECT event_id, number, attempted_at, duration_us, status_code, error, answer FROM webhook_attempts
+			WHERE tenant_id = $1 AND event_id IN `+db.Placeholders(2, 1, len(batch))+` ORDER BY event_id, id`, batch...)
+		attempts, err := db.Collect(result, err, scanAttempt)
+		if err != nil {
+			return err
+		}
+		for _, a := range attempts {
+			record := &records[places[a.EventID]]
+			record.Attempts = append(record.Attempts, a)
+		}
+	}
+	return nil
+}
+
+func scanAttempt(r db.Rows) (a store.Attempt, err error) {
+	var micros int64
+	err = r.Scan(&a.EventID, &a.Number, db.Instant{To: &a.At}, &micros, &a.StatusCode, &a.Error, &a.Answer)
+	a.Took = time.Duration(micros) * time.Microsecond
+	return a, err
+}

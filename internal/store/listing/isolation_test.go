@@ -1,0 +1,121 @@
+package listing_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/listing"
+	"sepad/internal/store/storetest"
+)
+
+// read tells whether a list of a tenant's finds something.
+type read func(context.Context, store.Tenant) (bool, error)
+
+// reads is a table of the lists of one tenant, for which there is something in
+// each.
+func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]read {
+	t.Helper()
+	draft := env.Draft(shop)
+	env.Write(t, func(tx *store.Tx) error {
+		tx.CreateSession(draft.Session, draft.Lead)
+		return nil
+	})
+	event := env.Settle(t, env.Attempt(t, env.Find(t, draft.Token)), payment.Outcome{Verdict: payment.VerdictApproved}).Events[0]
+	env.InsertTransactions(t, []payment.Transaction{fullTransaction(shop.ID)})
+	env.InsertChargebacks(t, []payment.Chargeback{fullChargeback(shop.ID)})
+	env.InsertSubscriptions(t, []payment.Subscription{fullSubscription(shop.ID)})
+	return map[string]read{
+		"FindSession": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			_, err := listing.FindSession(ctx, scope, draft.ID)
+			return err == nil, nil
+		},
+		"FindLead": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			_, err := listing.FindLead(ctx, scope, draft.Lead.ID)
+			return err == nil, nil
+		},
+		"Delivery": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			_, err := listing.Delivery(ctx, scope, event.ID)
+			return err == nil, nil
+		},
+		"Deliveries": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			all, err := listing.Deliveries(ctx, scope, listing.DeliveryFilter{}, listing.Stretch{Limit: 10})
+			return len(all) > 0, err
+		},
+		"Transactions": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			page, err := listing.Transactions(ctx, scope, wholeDay(10), listing.TransactionFilter{})
+			return len(page.Rows) > 0, err
+		},
+		"Chargebacks": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			page, err := listing.Chargebacks(ctx, scope, wholeDay(10), listing.ChargebackFilter{})
+			return len(page.Rows) > 0, err
+		},
+		"Subscriptions": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			page, err := listing.Subscriptions(ctx, scope, wholeDay(10), listing.SubscriptionFilter{})
+			return len(page.Rows) > 0, err
+		},
+	}
+}
+
+// tenantLists are the functions of this package that take a tenant's scope.
+func tenantLists(t *testing.T) (names []string) {
+	t.Helper()
+	files := token.NewFileSet()
+	sources, err := fs.Glob(os.DirFS("."), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		if strings.HasSuffix(source, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(files, source, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declared := range tree.Decls {
+			function, ok := declared.(*ast.FuncDecl)
+			if ok && function.Recv == nil && function.Name.IsExported() && takesTenant(function) {
+				names = append(names, function.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+func takesTenant(function *ast.FuncDecl) bool {
+	for _, parameter := range function.Type.Params.List {
+		if of, ok := parameter.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Tenant" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTenantsAreApart(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop, other := env.Shop(t), env.Shop(t)
+		table := reads(t, env, shop)
+		for _, name := range tenantLists(t) {
+			list, listed := table[name]
+			if !listed {
+				t.Errorf("%s is not in the table of reads", name)
+				continue
+			}
+			if found, err := list(t.Context(), env.Store.Tenant(shop.ID)); err != nil || !found {
+				t.Errorf("%s does not find the tenant's own rows: %v", name, err)
+			}
+			if found, err := list(t.Context(), env.Store.Tenant(other.ID)); err != nil || found {
+				t.Errorf("%s finds rows of another tenant: %v", name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package listing_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/store/listing"
+	"sepad/internal/store/storetest"
+)
+
+// plannedRows are enough that reading them all is never the better plan.
+const plannedRows = 50_000
+
+// A plan is right when it reads nothing but an index range and never sorts: then
+// a page costs what its rows cost, in ten thousand records as in two million.
+func TestPagesAreReadFromAnIndexInOrder(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		l := fillLibrary(t, env)
+		for name, statement := range l.statements() {
+			for _, w := range l.windows() {
+				text, args := statement(w)
+				plan := env.Explain(t, text, append([]any{l.tenantID.String()}, args...))
+				fault := faultOf(env.Engine, plan)
+				if fault == "" && looksForTheRare(name) {
+					fault = detourOf(env.Engine, name, plan)
+				}
+				if fault != "" {
+					t.Errorf("%s, backward %v: the plan has %s:\n%s", name, w.Backward, fault, plan)
+				}
+			}
+		}
+		expectSearchesAlongIndexes(t, env, l)
+	})
+}
+
+// library is three large tables of one tenant, most of whose records are alike:
+// what is rare is what makes a plan go wrong.
+type library struct {
+	tenantID, common, rare uuid.UUID
+}
+
+func fillLibrary(t *testing.T, env *storetest.Env) library {
+	t.Helper()
+	l := library{tenantID: env.Tenant(t).ID, common: payment.NewID(), rare: payment.NewID()}
+	transactions, chargebacks, subscriptions := []payment.Transaction{}, []payment.Chargeback{}, []payment.Subscription{}
+	for i := range plannedRows {
+		at := listedDay.Start().Add(time.Duration(i) * time.Second)
+		tx, cb, sub := fullTransaction(l.tenantID), fullChargeback(l.tenantID), fullSubscription(l.tenantID)
+		tx.ProcessedAt, cb.ReportedAt, sub.CreatedAt = at, at, at
+		tx.GatewayID, cb.GatewayID, sub.GatewayID = l.gateway(i), l.gateway(i), l.gateway(i)
+		tx.Status, tx.Type, sub.Status = rareStatus(i), rareType(i), rareSubscription(i)
+		tx.MerchantTransactionID, cb.MerchantTransactionID = fmt.Sprint("TXN-", i), fmt.Sprint("TXN-", i)
+		tx.TenantReferenceID = nil
+		transactions, chargebacks, subscriptions = append(transactions, tx), append(chargebacks, cb), append(subscriptions, sub)
+	}
+	env.InsertTransactions(t, transactions)
+	env.InsertChargebacks(t, chargebacks)
+	env.InsertSubscriptions(t, subscriptions)
+	if env.Engine == "postgres" { // where the server does it by itself sooner or later; SQLite must do without
+		for _, table := range []string{"transactions", "chargebacks", "subscriptions"} {
+			env.Exec(t, "ANALYZE "+table)
+		}
+	}
+	return l
+}
+
+func (l library) gateway(i int) uuid.UUID {
+	if i%500 == 0 {
+		return l.rare
+	}
+	return l.common
+}
+
+func rareStatus(i int) payment.TransactionStatus {
+	if i%400 < 5 {
+		return payment.TransactionStatuses[i%400]
+	}
+	return payment.TransactionApproved
+}
+
+func rareType(i int) payment.TransactionType {
+	switch {
+	case i%300 == 0:
+		return payment.Refund
+	case i%300 == 1:
+		return payment.Mandate
+	case i%2 == 0:
+		return payment.Rebill
+	default:
+		return payment.Sale
+	}
+}
+
+func rareSubscription(i int) payment.SubscriptionStatus {
+	if i%350 < 3 {
+		return payment.SubscriptionStatuses[i%350]
+	}
+	return payment.SubscriptionActive
+}
+
+// windows are a page in the middle, either way.
+func (l library) windows() []listing.Window {
+	forward := wholeDay(1000)
+	forward.Beyond = &listing.Position{At: listedDay.Start().Add(plannedRows / 2 * time.Second)}
+	backward := forward
+	backward.Backward = true
+	return []listing.Window{forward, backward}
+}
+
+// statements are all queries with none or one value in each filter.
+func (l library) statements() map[string]func(listing.Window) (string, []any) {
+	all := map[string]func(listing.Window) (string, []any){}
+	for _, gateway := range []*uuid.UUID{nil, &l.rare, &l.common} {
+		all[fmt.Sprint("chargebacks ", l.name(gateway))] = listing.ChargebackFilter{GatewayID: gateway}.Statement
+		for _, statuses := range [][]payment.TransactionStatus{nil, {payment.TransactionApproved}, {payment.TransactionRefunded}} {
+			for _, types := range [][]string{nil, {"sdd_sale"}, {"sdd_refund"}} {
+				f := listing.TransactionFilter{Statuses: statuses, Types: types, GatewayID: gateway}
+				all[fmt.Sprint("transactions ", statuses, types, l.name(gateway))] = f.Statement
+			}
+		}
+		for _, statuses := range [][]payment.SubscriptionStatus{nil, {payment.SubscriptionActive}, {payment.SubscriptionCancelled}} {
+			f := listing.SubscriptionFilter{Statuses: statuses, GatewayID: gateway}
+			all[fmt.Sprint("subscriptions ", statuses, l.name(gateway))] = f.Statement
+		}
+	}
+	return all
+}
+
+func (l library) name(gateway *uuid.UUID) string {
+	switch {
+	case gateway == nil:
+		return "any gateway"
+	case *gateway == l.rare:
+		return "a rare gateway"
+	default:
+		return "the common gateway"
+	}
+}
+
+// looksForTheRare tells the queries that would have to pass over most records if
+// the index were not the filters' own. Passing over those of other gateways than
+// the common one costs nothing.
+func looksForTheRare(name string) bool {
+	isRare := strings.Contains(name, "rare") || strings.Contains(name, "refund") || strings.Contains(name, "CANCELLED")
+	return isRare && !strings.Contains(name, "common")
+}
+
+// detourOf names what passes over records: a condition beside the index in
+// PostgreSQL, and another index in SQLite, which does not tell its conditions.
+func detourOf(engine, name, plan string) string {
+	if engine == "postgres" {
+		if strings.Contains(plan, "Filter:") {
+			return "a filter"
+		}
+		return ""
+	}
+	for line := range strings.Lines(plan) {
+		isOwn := strings.Contains(line, "gateway_idx") || !strings.Contains(name, "rare") && strings.Contains(line, "status_idx")
+		if strings.HasPrefix(line, "SEARCH") && !isOwn {
+			return "another index"
+		}
+	}
+	return ""
+}
+
+// faultOf names what a good plan never does. "Sort Key" belongs to a merge of
+// ranges that are sorted already.
+func faultOf(engine, plan string) string {
+	faults := []string{"Seq Scan", "Sort  (", "Bitmap", "Gather"}
+	if engine == "sqlite" {
+		faults = []string{"TEMP B-TREE", "SCAN", "transactions_id_key", "autoindex"}
+		for line := range strings.Lines(plan) {
+			if strings.HasPrefix(line, "SEARCH") && !strings.Contains(line, "(?,?)") {
+				return "a range that does not begin at the position"
+			}
+		}
+	}
+	for _, fault := range faults {
+		if strings.Contains(plan, fault) {
+			return fault
+		}
+	}
+	return ""
+}

@@ -1,0 +1,230 @@
+package listing
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/db"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// The lists in which operators look for something. What is zero in a search
+// admits all; without a tenant, the lists of all tenants are put together.
+
+// Common is what every search may ask for.
+type Common struct {
+	TenantID uuid.UUID
+	// CreatedFrom is the first instant, CreatedBefore the first one beyond.
+	CreatedFrom, CreatedBefore time.Time
+}
+
+// What a lead has is found by way of the lead: address, sessions, orders.
+const (
+	leadOf   = `(SELECT p.id FROM leads p WHERE p.tenant_id = $1 AND p.email_key = $%d)`
+	orderOf  = `(SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.order_number = $%d)`
+	ordersOf = `(SELECT b.id FROM sessions v JOIN orders b ON b.tenant_id = v.tenant_id AND b.session_id = v.id
+		WHERE v.tenant_id = $1 AND v.lead_id = ` + leadOf + `)`
+)
+
+// SessionSearch says which sessions are looked for.
+type SessionSearch struct {
+	Common
+	// Status is the one that readers see at the instant Now.
+	Status      payment.SessionStatus
+	Now         time.Time
+	EmailKey    string
+	LeadID      uuid.UUID
+	OrderNumber string
+	CampaignID  uuid.UUID
+	GatewayID   uuid.UUID
+}
+
+// SessionRecord is a session as an operator sees it.
+type SessionRecord struct {
+	payment.Session
+	Lead  payment.Lead
+	Order *payment.Order // nil before the first attempt to pay
+}
+
+var sessionSearch = searched[SessionRecord]{
+	table: "sessions", name: "s", scan: scanSessionRecord, id: func(r *SessionRecord) uuid.UUID { return r.ID },
+	query: `SELECT ` + store.SessionColumns + `, ` + store.LeadColumns + `, ` + store.OrderColumns + ` FROM sessions s
+		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
+		LEFT JOIN orders o ON o.tenant_id = s.tenant_id AND o.session_id = s.id
+		WHERE s.tenant_id = $1`,
+}
+
+func scanSessionRecord(r db.Rows) (s SessionRecord, err error) {
+	var order store.OrderIfAny
+	err = r.Scan(slices.Concat(store.SessionFields(&s.Session), store.LeadFields(&s.Lead), order.Fields())...)
+	s.Lead.ID, s.Order = s.LeadID, order.Found()
+	return s, err
+}
+
+func (f SessionSearch) conditions() conditions {
+	passing := slices.Concat(when("s.campaign_id = $%d", f.CampaignID), when("s.gateway_id = $%d", f.GatewayID),
+		period("s.created_at", f.CreatedFrom, f.CreatedBefore))
+	if f.Status != "" {
+		passing = append(passing, condition{`(CASE WHEN s.status = 'PENDING' AND s.open_transaction_id IS NULL
+			AND s.expires_at <= $%d THEN 'EXPIRED' ELSE s.status END) = $%d`, []any{db.Micros(f.Now), string(f.Status)}})
+	}
+	return conditions{slices.Concat(when("s.lead_id = $%d", f.LeadID), when("s.lead_id = "+leadOf, f.EmailKey),
+		when(`s.id = (SELECT b.session_id FROM orders b WHERE b.tenant_id = $1 AND b.order_number = $%d)`, f.OrderNumber)), passing}
+}
+
+// SearchSessions lists sessions.
+func SearchSessions(ctx context.Context, s *store.Store, f SessionSearch, at Stretch) (Part[SessionRecord], error) {
+	return sessionSearch.of(ctx, s, f.TenantID, at, f.conditions())
+}
+
+// FindSession reads one session with its lead and its order.
+func FindSession(ctx context.Context, t store.Tenant, id uuid.UUID) (SessionRecord, error) {
+	result, err := t.Query(ctx, sessionSearch.query+` AND s.id = $2`, id)
+	found, err := db.One(result, err, scanSessionRecord)
+	if errors.Is(err, db.ErrNoRow) {
+		err = payment.ErrSessionNotFound
+	}
+	return found, err
+}
+
+// TransactionSearch says which transactions are looked for.
+type TransactionSearch struct {
+	Common
+	Status payment.TransactionStatus
+	// Type is a standardized one.
+	Type                  string
+	GatewayID             uuid.UUID
+	MerchantTransactionID string
+	GatewayReference      string
+	TenantReferenceID     string
+	OrderNumber           string
+	SessionID             uuid.UUID
+	SubscriptionID        uuid.UUID
+	// EmailKey is the address of the lead, not of the payer that a file names.
+	EmailKey string
+}
+
+var transactionSearch = searched[payment.Debit]{
+	table: "transactions", name: "t", query: store.DebitQuery, scan: store.ScanDebit,
+	id: func(c *payment.Debit) uuid.UUID { return c.Transaction.ID },
+}
+
+func (f TransactionSearch) conditions() conditions {
+	return conditions{
+		indexed: slices.Concat(when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
+			when("t.gateway_reference = $%d AND t.gateway_reference <> ''", f.GatewayReference),
+			when("t.tenant_reference_id = $%d", f.TenantReferenceID), when("t.order_id = "+orderOf, f.OrderNumber),
+			when("t.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", f.SessionID),
+			when("t.order_id = (SELECT b.order_id FROM subscriptions b WHERE b.tenant_id = $1 AND b.id = $%d)", f.SubscriptionID),
+			when("t.order_id IN "+ordersOf, f.EmailKey)),
+		passing: slices.Concat(when("t.status = $%d", string(f.Status)), when(standardizedType+" = $%d", f.Type),
+			when("t.gateway_id = $%d", f.GatewayID), period("t.created_at", f.CreatedFrom, f.CreatedBefore)),
+	}
+}
+
+// SearchTransactions lists transactions, also those that no gateway has answered
+// yet, each with its order.
+func SearchTransactions(ctx context.Context, s *store.Store, f TransactionSearch, at Stretch) (Part[payment.Debit], error) {
+	return transactionSearch.of(ctx, s, f.TenantID, at, f.conditions())
+}
+
+// ChargebackSearch says which chargebacks are looked for.
+type ChargebackSearch struct {
+	Common
+	Source                payment.ChargebackSource
+	ReasonCode            string
+	GatewayID             uuid.UUID
+	MerchantTransactionID string
+	TransactionID         uuid.UUID
+}
+
+var chargebackSearch = searched[payment.Chargeback]{
+	table: "chargebacks", name: "c", scan: store.ScanChargeback, id: func(c *payment.Chargeback) uuid.UUID { return c.ID },
+	query: `SELECT ` + store.ChargebackColumns + ` FROM chargebacks c WHERE c.tenant_id = $1`,
+}
+
+func (f ChargebackSearch) conditions() conditions {
+	return conditions{
+		indexed: slices.Concat(when("c.merchant_transaction_id = $%d", f.MerchantTransactionID), when("c.transaction_id = $%d", f.TransactionID)),
+		passing: slices.Concat(when("c.source = $%d", string(f.Source)), when("c.reason_code = $%d", f.ReasonCode),
+			when("c.gateway_id = $%d", f.GatewayID), period("c.created_at", f.CreatedFrom, f.CreatedBefore)),
+	}
+}
+
+// SearchChargebacks lists chargebacks.
+func SearchChargebacks(ctx context.Context, s *store.Store, f ChargebackSearch, at Stretch) (Part[payment.Chargeback], error) {
+	return chargebackSearch.of(ctx, s, f.TenantID, at, f.conditions())
+}
+
+// SubscriptionSearch says which subscriptions are looked for.
+type SubscriptionSearch struct {
+	Common
+	Status      payment.SubscriptionStatus
+	GatewayID   uuid.UUID
+	OrderNumber string
+	EmailKey    string
+}
+
+var subscriptionSearch = searched[payment.Subscription]{
+	table: "subscriptions", name: "u", scan: store.ScanSubscription, id: func(s *payment.Subscription) uuid.UUID { return s.ID },
+	query: `SELECT ` + store.SubscriptionColumns + ` FROM subscriptions u WHERE u.tenant_id = $1`,
+}
+
+func (f SubscriptionSearch) conditions() conditions {
+	return conditions{
+		indexed: slices.Concat(when("u.order_id = "+orderOf, f.OrderNumber), when("u.order_id IN "+ordersOf, f.EmailKey)),
+		passing: slices.Concat(when("u.status = $%d", string(f.Status)), when("u.gateway_id = $%d", f.GatewayID),
+			period("u.created_at", f.CreatedFrom, f.CreatedBefore)),
+	}
+}
+
+// SearchSubscriptions lists subscriptions.
+func SearchSubscriptions(ctx context.Context, s *store.Store, f SubscriptionSearch, at Stretch) (Part[payment.Subscription], error) {
+	return subscriptionSearch.of(ctx, s, f.TenantID, at, f.conditions())
+}
+
+// LeadSearch says which leads are looked for.
+type LeadSearch struct {
+	Common
+	EmailKey string
+}
+
+// LeadRecord is a lead as an operator sees it.
+type LeadRecord struct {
+	payment.Lead
+	TenantID             uuid.UUID
+	CreatedAt, UpdatedAt time.Time
+}
+
+var leadSearch = searched[LeadRecord]{
+	table: "leads", name: "l", scan: scanLeadRecord, id: func(l *LeadRecord) uuid.UUID { return l.ID },
+	query: `SELECT ` + store.LeadColumns + `, l.tenant_id, l.created_at, l.updated_at FROM leads l WHERE l.tenant_id = $1`,
+}
+
+func scanLeadRecord(r db.Rows) (l LeadRecord, err error) {
+	return l, r.Scan(append(store.LeadFields(&l.Lead), &l.TenantID, db.Instant{To: &l.CreatedAt}, db.Instant{To: &l.UpdatedAt})...)
+}
+
+func (f LeadSearch) conditions() conditions {
+	return conditions{when("l.email_key = $%d", f.EmailKey), period("l.created_at", f.CreatedFrom, f.CreatedBefore)}
+}
+
+// SearchLeads lists leads.
+func SearchLeads(ctx context.Context, s *store.Store, f LeadSearch, at Stretch) (Part[LeadRecord], error) {
+	return leadSearch.of(ctx, s, f.TenantID, at, f.conditions())
+}
+
+// FindLead reads one lead.
+func FindLead(ctx context.Context, t store.Tenant, id uuid.UUID) (LeadRecord, error) {
+	result, err := t.Query(ctx, leadSearch.query+` AND l.id = $2`, id)
+	found, err := db.One(result, err, scanLeadRecord)
+	if errors.Is(err, db.ErrNoRow) {
+		err = store.ErrNoLead
+	}
+	return found, err
+}
