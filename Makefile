@@ -55,6 +55,10 @@ sim: test-packages bin/testenv ## Run the simulations, the one of billing at ful
 soak: test-packages bin/testenv ## Run simulation and crash tests over and over until one fails [FOR=1h]
 	@$(WITH_SERVERS) scripts/soak '$(or $(FOR),1h)'
 
+.PHONY: mutate
+mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle]
+	@nice $(WITH_SERVERS) bin/mutate -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'
+
 .PHONY: bench
 bench: ## Measure against the limits and peers, print the ratios [WORK=create FULL=1]
 	@scripts/install-packages $(BENCH_PACKAGES)
@@ -91,9 +95,12 @@ race-packages:
 	@scripts/install-packages $(RACE_PACKAGES)
 
 # Always asked for: go build itself knows whether anything has changed.
-.PHONY: bin/testenv
+.PHONY: bin/testenv bin/mutate
 bin/testenv:
 	@go build -o $@ ./internal/testenv/run
+
+bin/mutate:
+	@go build -o $@ ./mutate
 
 # The tools have a module of their own, so that what they depend on does not
 # weigh on ours.

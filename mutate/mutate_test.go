@@ -1,0 +1,130 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`SELECT a FROM b`:              nil,
+		`SELECT a FROM b WHERE c = $1`: {"c = $1"},
+		`UPDATE a SET b = $2 WHERE c = $1 AND d IS NULL RETURNING e`: {"c = $1", "d IS NULL"},
+		`DELETE FROM a WHERE b IN (SELECT c FROM d WHERE e = $1) AND f < $2 ORDER BY g LIMIT 1`: {
+			"e = $1", "b IN (SELECT c FROM d WHERE e = $1)", "f < $2",
+		},
+		` AND a.sandbox <> ''`: {"a.sandbox <> ''"},
+	} {
+		var got []string
+		for _, c := range conditions(text) {
+			got = append(got, strings.TrimSpace(text[c.from:c.until]))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// program has one place for each kind of mutant.
+const program = `package shop
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const guard = " AND owner = $2"
+
+type Order struct{ Total int }
+
+func Pay(ctx context.Context, o Order, due, now time.Time, open bool) (Order, error) {
+	if now.Before(due) || !open && o.Total < 1 {
+		return o, errors.New("not due")
+	}
+	switch {
+	case o.Total == 7:
+		o.Total++
+	}
+	paid := Order{Total: o.Total + 1}
+	write(context.WithoutCancel(ctx), "UPDATE a SET b = 1 WHERE c = $1"+guard)
+	return paid, nil
+}
+
+func write(context.Context, string) {}
+`
+
+func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	folder := filepath.Join(root, "internal", "shop")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod": "module sepad\n\ngo 1.26\n", "internal/shop/shop.go": program,
+		"internal/shop/shop_test.go": `package shop
+
+import (
+	"testing"
+	"time"
+)
+
+func TestPay(t *testing.T) {
+	now := time.Unix(1, 0)
+	if paid, err := Pay(t.Context(), Order{5}, now, now, true); err != nil || paid.Total != 6 {
+		t.Fatal(paid, err)
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mutants, sources, err := findAll(root, options{packages: []string{"shop"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, err := newWorkshop(root, t.TempDir(), sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suites, err := shop.prepare(t.Context(), "shop", map[string]*suite{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fate := map[string]string{}
+	for _, m := range mutants {
+		v, err := try(t.Context(), m, suites)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fate[strings.TrimPrefix(m.key, "internal/shop/shop.go ")] = v.by
+	}
+	for key, want := range map[string]string{
+		"Pay negate: now.Before(due) || !open && o.Total < 1":        "shop",
+		"Pay boundary: now.Before(due)":                              "shop",
+		"Pay boundary: o.Total < 1":                                  "no test comes by",
+		"Pay leave out !open of: !open && o.Total < 1":               "tests pass",
+		`Pay drop the error of: errors.New("not due")`:               "no test comes by",
+		"Pay negate: o.Total == 7":                                   "shop",
+		"Pay leave out: o.Total++":                                   "no test comes by",
+		"Pay leave empty: Total: o.Total + 1":                        "shop",
+		"Pay arithmetic: o.Total + 1":                                "shop",
+		"Pay cancel with the caller: context.WithoutCancel(ctx)":     "tests pass",
+		`Pay make true c = $1 of: "UPDATE a SET b = 1 WHERE c = $1"`: "tests pass",
+		`- make true owner = $2 of: " AND owner = $2"`:               "tests pass",
+	} {
+		if fate[key] != want {
+			t.Errorf("%s: %q, want %q", key, fate[key], want)
+		}
+	}
+	if t.Failed() {
+		t.Log(fate)
+	}
+}
