@@ -58,20 +58,20 @@ func (l *Limiter) Allow(ctx context.Context, scope Scope, key string, now time.T
 	if rate == 0 {
 		return 0, true
 	}
-	wait := l.take(ctx, caller{scope, key}, rate, now)
+	wait := l.admit(ctx, caller{scope, key}, rate, now)
 	if wait > 0 && l.onRefusal != nil {
 		l.onRefusal(scope)
 	}
 	return wait, wait == 0
 }
 
-func (l *Limiter) take(ctx context.Context, who caller, rate int, now time.Time) time.Duration {
+func (l *Limiter) admit(ctx context.Context, who caller, rate int, now time.Time) time.Duration {
 	if l.shared != nil {
-		if wait, answered := l.shared.take(ctx, who, rate, now); answered {
+		if wait, answered := l.shared.admit(ctx, who, rate, now); answered {
 			return wait
 		}
 	}
-	return l.memory.take(who, rate, now)
+	return l.memory.admit(who, rate, now)
 }
 
 // Close lets go of Redis.

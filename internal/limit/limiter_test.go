@@ -64,7 +64,7 @@ func TestMemoryTakesExactlyTheRateInAnySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMemory()
 		holdsTheRate(t, func(key string, rate int, now time.Time) time.Duration {
-			return m.take(caller{Page, key}, rate, now)
+			return m.admit(caller{Page, key}, rate, now)
 		})
 	})
 }
@@ -168,13 +168,13 @@ func TestAFloodOfAddressesIsForgotten(t *testing.T) {
 	m := newMemory()
 	const perSecond, seconds = 5000, 20
 	for i := range perSecond * seconds {
-		m.take(caller{Page, "address " + strconv.Itoa(i)}, 20, start.Add(time.Duration(i)*time.Second/perSecond))
+		m.admit(caller{Page, "address " + strconv.Itoa(i)}, 20, start.Add(time.Duration(i)*time.Second/perSecond))
 		if kept := m.kept(); i%perSecond == 0 && kept > 5*perSecond {
 			t.Fatalf("after %d addresses %d are kept", i, kept)
 		}
 	}
-	m.take(caller{Page, "later"}, 20, start.Add(time.Minute))
-	m.take(caller{Page, "even later"}, 20, start.Add(2*time.Minute))
+	m.admit(caller{Page, "later"}, 20, start.Add(time.Minute))
+	m.admit(caller{Page, "even later"}, 20, start.Add(2*time.Minute))
 	if kept := m.kept(); kept > 2 {
 		t.Errorf("%d addresses are kept for ever", kept)
 	}
@@ -194,11 +194,11 @@ func TestAnOverflowingGenerationForgetsNoWindowInUse(t *testing.T) {
 	// A call every 1.9 s crosses every boundary between generations.
 	for i := range 100 {
 		now := start.Add(time.Duration(i) * 1900 * time.Millisecond)
-		if m.take(caller{BrowserPay, "a"}, 1, now) != 0 {
+		if m.admit(caller{BrowserPay, "a"}, 1, now) != 0 {
 			t.Fatalf("call %d was refused", i)
 		}
-		m.take(caller{BrowserPay, "somebody else"}, 1, now.Add(time.Millisecond))
-		if m.take(caller{BrowserPay, "a"}, 1, now.Add(999*time.Millisecond)) == 0 {
+		m.admit(caller{BrowserPay, "somebody else"}, 1, now.Add(time.Millisecond))
+		if m.admit(caller{BrowserPay, "a"}, 1, now.Add(999*time.Millisecond)) == 0 {
 			t.Fatalf("call %d was forgotten", i)
 		}
 	}
@@ -208,7 +208,7 @@ func TestAWindowGrowsNoLargerThanItsRateAsksFor(t *testing.T) {
 	t.Parallel()
 	w := instants{}
 	for i := range 100_000 {
-		w.take(50, int64(i)*int64(20*time.Millisecond))
+		w.admit(50, int64(i)*int64(20*time.Millisecond))
 	}
 	if cap(w.at) > 256 {
 		t.Errorf("a window for 50 calls holds %d", cap(w.at))

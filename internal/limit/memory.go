@@ -42,13 +42,13 @@ func newMemory() *memory {
 	return m
 }
 
-// take counts a call, or gives the wait until one would be counted.
-func (m *memory) take(who caller, rate int, now time.Time) time.Duration {
+// admit counts a call, or gives the wait until one would be counted.
+func (m *memory) admit(who caller, rate int, now time.Time) time.Duration {
 	m.turn(now)
 	s := &m.shards[maphash.Comparable(m.seed, who)%shardCount]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.find(who).take(rate, now.UnixNano())
+	return s.find(who).admit(rate, now.UnixNano())
 }
 
 // turn makes the young generation the old one when its time is over, or when
@@ -90,7 +90,7 @@ type instants struct {
 	head int // what lies before it has passed
 }
 
-func (w *instants) take(rate int, now int64) time.Duration {
+func (w *instants) admit(rate int, now int64) time.Duration {
 	if n := len(w.at); n > 0 && now < w.at[n-1] {
 		now = w.afterStepBack(now)
 	}

@@ -97,8 +97,8 @@ func (s *shared) greet(ctx context.Context, now time.Time) {
 	}
 }
 
-// take counts a call; answered is false when Redis could not be asked.
-func (s *shared) take(ctx context.Context, who caller, rate int, now time.Time) (wait time.Duration, answered bool) {
+// admit counts a call; answered is false when Redis could not be asked.
+func (s *shared) admit(ctx context.Context, who caller, rate int, now time.Time) (wait time.Duration, answered bool) {
 	ask, probe := s.worthAsking(now)
 	if !ask {
 		return 0, false

@@ -37,7 +37,7 @@ func TestRedisTakesExactlyTheRateInAnySecond(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		round++
 		holdsTheRate(r, func(key string, rate int, now time.Time) time.Duration {
-			wait, answered := l.shared.take(t.Context(), caller{Page, key + strconv.Itoa(round)}, rate, now)
+			wait, answered := l.shared.admit(t.Context(), caller{Page, key + strconv.Itoa(round)}, rate, now)
 			if !answered {
 				r.Fatal("Redis did not answer")
 			}

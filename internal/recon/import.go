@@ -55,7 +55,7 @@ func (im *Importer) Import(ctx context.Context, req ImportRequest) (store.Import
 	if err := run.save(ctx, nil); err != nil {
 		return store.Import{}, err
 	}
-	err = run.take(ctx, lines, run.how())
+	err = run.importLines(ctx, lines, run.how())
 	run.record.Status = store.ImportCompleted
 	if err != nil {
 		run.record.Status = store.ImportFailed
@@ -140,8 +140,8 @@ type batch struct {
 
 func (b *batch) lines() int { return len(b.staged) + len(b.reported) + len(b.rejected) }
 
-// taking is how the lines of a kind of file are taken in.
-type taking struct {
+// method is how the lines of a kind of file are imported.
+type method struct {
 	size, writers int
 	// read puts a line into its batch, or says what is wrong with it.
 	read func(*line, *batch) error
@@ -151,16 +151,16 @@ type taking struct {
 
 // how tells by the kind. Chargebacks have one writer: each finds what the lines
 // before it have left behind.
-func (r *running) how() taking {
+func (r *running) how() method {
 	size, writers := r.Store.BulkBatch()
 	if r.Kind == ImportChargebacks {
-		return taking{min(size, chargebackBatch), 1, reportLine, r.writeChargebacks}
+		return method{min(size, chargebackBatch), 1, reportLine, r.writeChargebacks}
 	}
-	return taking{size, writers, r.stageLine, r.writeTransactions}
+	return method{size, writers, r.stageLine, r.writeTransactions}
 }
 
-// take reads in one place and writes in others.
-func (r *running) take(ctx context.Context, lines *lineReader, how taking) error {
+// importLines reads in one place and writes in others.
+func (r *running) importLines(ctx context.Context, lines *lineReader, how method) error {
 	batches, results := make(chan *batch, how.writers), make(chan outcomeOfBatch)
 	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -184,7 +184,7 @@ func (r *running) take(ctx context.Context, lines *lineReader, how taking) error
 }
 
 // writeBatches works off batches until there are no more.
-func writeBatches(ctx context.Context, how taking, batches <-chan *batch, results chan<- outcomeOfBatch) error {
+func writeBatches(ctx context.Context, how method, batches <-chan *batch, results chan<- outcomeOfBatch) error {
 	for b := range batches {
 		done, err := how.write(ctx, b)
 		if err != nil {
@@ -224,7 +224,7 @@ func (r *running) countBatches(ctx context.Context, results <-chan outcomeOfBatc
 }
 
 // readBatches reads the file into batches.
-func readBatches(ctx context.Context, lines *lineReader, how taking, batches chan<- *batch) error {
+func readBatches(ctx context.Context, lines *lineReader, how method, batches chan<- *batch) error {
 	for {
 		b := &batch{}
 		err := b.fill(lines, how.size, how.read)

@@ -46,7 +46,7 @@ func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBat
 		d.Reported.GatewayID = r.GatewayID
 		settles, err := d.Known.Against(d.Reported)
 		if err == nil && settles {
-			err = r.settle(ctx, d)
+			err = r.applyReport(ctx, d)
 		}
 		switch {
 		case payment.KindOf(err) != 0:
@@ -119,7 +119,8 @@ func (r *running) tell(tx *store.Tx, b *batch, added []uuid.UUID) error {
 	return nil
 }
 
-func (r *running) settle(ctx context.Context, d store.Difference) error {
+// applyReport changes a payment of ours as the file says.
+func (r *running) applyReport(ctx context.Context, d store.Difference) error {
 	if r.IsDryRun {
 		return nil
 	}

@@ -170,7 +170,7 @@ func (p *parser) object() (value, error) {
 			return value{}, err
 		}
 		if names.has(m.name) {
-			return value{}, givenTwice(m.name)
+			return value{}, duplicateField(m.name)
 		}
 		o.members = append(o.members, m)
 		if more, err := p.more('}'); err != nil || !more {
@@ -237,7 +237,7 @@ func (s *nameSet) has(name string) bool {
 	return found
 }
 
-func givenTwice(name string) error {
+func duplicateField(name string) error {
 	const worthNaming = 64
 	if len(name) > worthNaming {
 		return &payment.Error{Kind: payment.Invalid, Detail: "The request body gives a field twice."}

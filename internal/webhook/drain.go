@@ -50,7 +50,7 @@ type drain struct {
 	state store.EndpointState
 	saved store.EndpointState
 
-	line     *line
+	backlog  *backlog
 	inHand   map[uuid.UUID]struct{} // read, and the result not yet written
 	stopping bool
 
@@ -117,7 +117,7 @@ func (d *Deliverer) lease(ctx context.Context, e store.Endpoint, now time.Time) 
 func (d *Deliverer) newDrain(e store.Endpoint, state store.EndpointState, again <-chan struct{}) *drain {
 	return &drain{
 		Deliverer: d, endpoint: e, tenant: d.Store.Tenant(e.TenantID), again: again, state: state, saved: state,
-		line: &line{clock: d.Clock}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan outcome, maxInHand),
+		backlog: &backlog{clock: d.Clock}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan outcome, maxInHand),
 		found: make(chan found, 1), written: make(chan written, 1),
 	}
 }
@@ -125,7 +125,7 @@ func (d *Deliverer) newDrain(e store.Endpoint, state store.EndpointState, again 
 // run works until nothing is left, and lets the endpoint go.
 func (r *drain) run(ctx context.Context) (outlook, error) {
 	defer r.release()
-	defer r.line.clear()
+	defer r.backlog.clear()
 	if isPaused(r.state, r.Clock.Now()) {
 		return outlook{r.state.PausedUntil, true}, nil
 	}
@@ -150,9 +150,9 @@ func (r *drain) run(ctx context.Context) (outlook, error) {
 		case o := <-r.finished:
 			r.concludeAll(ctx, o)
 		case f := <-r.found:
-			r.take(f)
+			r.addFound(f)
 		case w := <-r.written:
-			if err := r.settle(w); err != nil {
+			if err := r.afterWrite(w); err != nil {
 				return outlook{}, err
 			}
 		case <-r.flushAt:
@@ -174,7 +174,7 @@ func (r *drain) run(ctx context.Context) (outlook, error) {
 
 // prepare reads where to send, and lines up what may be tried again.
 func (r *drain) prepare(ctx context.Context) (err error) {
-	if err := r.takeAim(ctx); err != nil {
+	if err := r.readTarget(ctx); err != nil {
 		return err
 	}
 	if r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID); err != nil {
@@ -183,11 +183,11 @@ func (r *drain) prepare(ctx context.Context) (err error) {
 	return r.recallDue(ctx)
 }
 
-// takeAim reads where deliveries go now.
-func (r *drain) takeAim(ctx context.Context) error {
+// readTarget reads where deliveries go now.
+func (r *drain) readTarget(ctx context.Context) error {
 	profile, found, err := currentProfile(ctx, r.Store, r.endpoint)
 	if err == nil {
-		r.line.aim(newTarget(profile, found))
+		r.backlog.setTarget(newTarget(profile, found))
 	}
 	return err
 }
@@ -217,7 +217,7 @@ type found struct {
 // read gets the next deliveries in line when few are left, beside everything
 // else. A database that cannot be read now is asked again at the next look.
 func (r *drain) read(ctx context.Context) {
-	waiting, _ := r.line.state()
+	waiting, _ := r.backlog.state()
 	if r.reading || r.stopping || r.isDry || waiting >= lowWater || len(r.results) >= maxUnwritten || isPaused(r.state, r.Clock.Now()) {
 		return
 	}
@@ -237,22 +237,22 @@ func (r *drain) read(ctx context.Context) {
 	}()
 }
 
-// take puts what was read into the line.
-func (r *drain) take(f found) {
+// addFound puts what was read into the line.
+func (r *drain) addFound(f found) {
 	r.reading, r.trouble = false, f.err
 	if f.pass == r.pass {
 		r.isDry = len(f.due) < f.limit
 	}
 	if !r.stopping && !isPaused(r.state, r.Clock.Now()) {
-		r.lineUp(f)
+		r.addFresh(f)
 	}
 	// What was written meanwhile may stand in the line as it was read.
 	r.letGo(r.done)
 	r.done = nil
 }
 
-// lineUp adds deliveries that are not in hand already.
-func (r *drain) lineUp(f found) {
+// addFresh adds deliveries that are not in hand already.
+func (r *drain) addFresh(f found) {
 	fresh := f.due[:0]
 	for _, delivery := range f.due {
 		if f.pass == r.pass {
@@ -263,7 +263,7 @@ func (r *drain) lineUp(f found) {
 			fresh = append(fresh, delivery)
 		}
 	}
-	r.line.add(fresh)
+	r.backlog.add(fresh)
 }
 
 // reread begins a new pass, which also sees what was committed late and is
@@ -282,10 +282,10 @@ func (r *drain) look(ctx context.Context) {
 // begin starts as many senders as the endpoint may have.
 func (r *drain) begin() {
 	if isPaused(r.state, r.Clock.Now()) {
-		r.dropLine()
+		r.dropBacklog()
 		return
 	}
-	for range r.line.hire(min(r.window, r.share())) {
+	for range r.backlog.allowSenders(min(r.window, r.share())) {
 		go r.send()
 	}
 }
@@ -293,13 +293,13 @@ func (r *drain) begin() {
 // send delivers what is in line, one after the other, until a failure.
 func (r *drain) send() {
 	for {
-		delivery, to, began, ok := r.line.next()
+		delivery, to, began, ok := r.backlog.next()
 		if !ok {
 			return
 		}
 		o := r.attempt(to, delivery, began)
 		if !o.delivered() {
-			r.line.leave()
+			r.backlog.leave()
 			r.finished <- o
 			return
 		}
@@ -322,9 +322,9 @@ func (d *Deliverer) attempt(to *target, delivery store.Delivery, began time.Time
 	return o
 }
 
-// dropLine lets go of what was read and not begun.
-func (r *drain) dropLine() {
-	for _, delivery := range r.line.clear() {
+// dropBacklog lets go of what was read and not begun.
+func (r *drain) dropBacklog() {
+	for _, delivery := range r.backlog.clear() {
 		delete(r.inHand, delivery.EventID)
 	}
 	r.reread()
@@ -332,7 +332,7 @@ func (r *drain) dropLine() {
 
 func (r *drain) stop() {
 	r.stopping = true
-	r.dropLine()
+	r.dropBacklog()
 }
 
 // concludeAll takes an outcome, and those that have come with it.
@@ -411,7 +411,7 @@ func (r *drain) renew(ctx context.Context) {
 		r.stop()
 		return
 	}
-	if err := r.takeAim(ctx); err != nil {
+	if err := r.readTarget(ctx); err != nil {
 		r.Logger.DebugContext(ctx, "the webhook profile could not be read again", "error", err)
 	}
 }

@@ -77,7 +77,7 @@ type written struct {
 // write writes results that need not wait: there are many of them, or nothing
 // else is going on.
 func (r *drain) write() {
-	waiting, senders := r.line.state()
+	waiting, senders := r.backlog.state()
 	if len(r.results) >= gatherUpTo || senders == 0 && waiting == 0 {
 		r.flush()
 	}
@@ -123,8 +123,8 @@ func (r *drain) inTurn(ctx context.Context, work func(*store.Tx) error) error {
 	return r.Store.Write(ctx, r.Clock.Now(), work)
 }
 
-// settle lets go of what has been written.
-func (r *drain) settle(w written) error {
+// afterWrite lets go of what has been written.
+func (r *drain) afterWrite(w written) error {
 	r.writing = false
 	if r.reading {
 		r.done = append(r.done, w.results...)
@@ -164,7 +164,7 @@ func (r *drain) finish(ctx context.Context) (ahead outlook, done bool, err error
 	}
 	if r.lingers(ctx) {
 		r.reread()
-		return outlook{}, false, r.takeAim(ctx)
+		return outlook{}, false, r.readTarget(ctx)
 	}
 	return outlook{next: r.nextRetry}, true, nil
 }
