@@ -1,6 +1,6 @@
 package merchant
 
-import "regexp"
+import "sepad/internal/sepa"
 
 // tenant reads one tenant with all that it sets up.
 func (r *reader) tenant(o object, number int) FileTenant {
@@ -30,19 +30,19 @@ func (o object) tenant(number int) Tenant {
 	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor()}
 }
 
-// creditorForm is the shape of a SEPA creditor identifier: country, two check
-// digits, the creditor's business code, and a national part.
-var creditorForm = regexp.MustCompile(`^[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}$`)
-
 func (o object) creditor() Creditor {
 	c, ok := o.child("creditor", "name", "address", "identifier")
 	if !ok {
 		return Creditor{}
 	}
 	c.require("name")
-	creditor := Creditor{Name: c.text("name", maxName), Address: c.text("address", 500), Identifier: c.text("identifier", 35)}
-	if creditor.Identifier != "" && !creditorForm.MatchString(creditor.Identifier) {
-		c.wrong("identifier", "Give a SEPA creditor identifier such as DE98ZZZ09999999999.")
+	creditor := Creditor{Name: c.text("name", maxName), Address: c.text("address", 500)}
+	if text := c.text("identifier", maxName); text != "" {
+		identifier, err := sepa.ParseCreditorIdentifier(text)
+		if err != nil {
+			c.wrong("identifier", "%s", err)
+		}
+		creditor.Identifier = identifier
 	}
 	return creditor
 }

@@ -271,6 +271,24 @@ func FuzzParseFile(f *testing.F) {
 	})
 }
 
+func TestCreditorIdentifier(t *testing.T) {
+	t.Parallel()
+	full := testFile(t, "full.yaml")
+	file, wrong := parse(t, strings.Replace(full, "identifier: DE98ZZZ09999999999", "identifier: de98 zzz 09999999999", 1), Sandbox)
+	if wrong != nil || file.Tenants[0].Tenant.Creditor.Identifier != "DE98ZZZ09999999999" {
+		t.Errorf("not read in its electronic form: %v", wrong)
+	}
+	for identifier, want := range map[string]string{
+		"DE97ZZZ09999999999": "The check digits of this creditor identifier are wrong",
+		"US98ZZZ09999999999": "it is no country of SEPA",
+		"DE98ZZZ0999":        "one of DE has 18",
+	} {
+		if _, wrong := parse(t, strings.Replace(full, "DE98ZZZ09999999999", identifier, 1), Sandbox); wrong == nil || !strings.Contains(wrong.Error(), want) {
+			t.Errorf("%s: %v", identifier, wrong)
+		}
+	}
+}
+
 func TestDunningDaysOfACampaign(t *testing.T) {
 	t.Parallel()
 	full := testFile(t, "full.yaml")

@@ -1,6 +1,9 @@
 package sepa
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Days on which groups of countries could first be reached under the schemes of the European Payments Council.
 var (
@@ -37,4 +40,18 @@ var schemeStart = map[string]time.Time{
 func InScheme(country string, on time.Time) bool {
 	start, known := schemeStart[country]
 	return known && !on.Before(start)
+}
+
+// eea are the countries of the European Economic Area, by the first two letters of their IBANs.
+var eea = []string{
+	"AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IS", "IT", "LI", "LT", "LU", "LV",
+	"MT", "NL", "NO", "PL", "PT", "RO", "SE", "SI", "SK",
+}
+
+// NeedsPayerAddress tells whether a collection from an account of this country must carry the payer's address: banks ask
+// for it as soon as one of them is in the schemes but outside the European Economic Area. Guernsey, Jersey and Man, whose
+// accounts begin with GB, may be named by their own codes too.
+func NeedsPayerAddress(country string) bool {
+	_, inSchemes := schemeStart[country]
+	return inSchemes && !slices.Contains(eea, country) || slices.Contains([]string{"GG", "IM", "JE"}, country)
 }

@@ -1,6 +1,7 @@
 package sepa
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -47,5 +48,27 @@ func TestTheSchemeTableHoldsCountriesWithIBANs(t *testing.T) {
 		if layoutFor(country[0], country[1]) == nil {
 			t.Errorf("%s has no IBANs", country)
 		}
+	}
+}
+
+func TestAccountsOutsideTheEEANeedThePayersAddress(t *testing.T) {
+	t.Parallel()
+	for _, country := range strings.Fields("CH GB MC SM AD VA GI JE GG IM AL MD ME MK RS") {
+		if !NeedsPayerAddress(country) {
+			t.Errorf("%s is collected without an address", country)
+		}
+	}
+	for _, country := range append(strings.Fields("TR US XK"), eea...) {
+		if NeedsPayerAddress(country) {
+			t.Errorf("%s needs no address", country)
+		}
+	}
+	for _, country := range eea {
+		if _, known := schemeStart[country]; !known {
+			t.Errorf("%s is not in the schemes", country)
+		}
+	}
+	if len(eea) != 30 {
+		t.Errorf("%d countries", len(eea))
 	}
 }
