@@ -87,7 +87,7 @@ var (
 		"sepa":     {"github.com/rickar/cal/v2", "golang.org/x/text", "os"},
 		"clock":    {},
 		"iso20022": {"golang.org/x/text"},
-		"payment":  {"github.com/google/uuid"},
+		"payment":  {"github.com/google/uuid", "golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
 		"record":   {"github.com/google/uuid"},
 		"merchant": {"github.com/google/uuid", "go.yaml.in/yaml/v3"},
 	}

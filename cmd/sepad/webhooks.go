@@ -131,10 +131,26 @@ func (webhooksResendCommand) Help() string {
 	return "The running service sends them, as the same events with the same ids."
 }
 
-func (c *webhooksResendCommand) Run(p *program) error {
-	if (c.Failed == "") == (len(c.IDs) == 0) {
+// Validate is asked while the command line is read: what it says is wrong usage.
+func (c *webhooksResendCommand) Validate() error {
+	switch {
+	case (c.Failed == "") == (len(c.IDs) == 0):
 		return errors.New("name deliveries by id, or a webhook profile with --failed")
+	case c.Failed == "" && !(c.From.IsZero() && c.To.IsZero()):
+		return errors.New("--from and --to belong to --failed")
 	}
+	for _, text := range c.IDs {
+		if _, err := uuid.Parse(text); err != nil {
+			return fmt.Errorf("%q is no id of a delivery", text)
+		}
+	}
+	if _, err := uuid.Parse(c.Failed); c.Failed != "" && err != nil {
+		return fmt.Errorf("%q is no id of a webhook profile", c.Failed)
+	}
+	return nil
+}
+
+func (c *webhooksResendCommand) Run(p *program) error {
 	return c.use(p, func(st *store.Store, _ config.Access) error {
 		if c.Failed != "" {
 			return c.resendFailed(p, st)
@@ -145,10 +161,7 @@ func (c *webhooksResendCommand) Run(p *program) error {
 
 func (c *webhooksResendCommand) resendEach(p *program, st *store.Store) error {
 	for _, text := range c.IDs {
-		id, err := uuid.Parse(text)
-		if err != nil {
-			return fmt.Errorf("%q is no id of a delivery", text)
-		}
+		id := uuid.MustParse(text) // Validate has looked at it
 		record, err := webhook.Resend(p.ctx, st, id, clock.Real{}.Now())
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
@@ -159,10 +172,7 @@ func (c *webhooksResendCommand) resendEach(p *program, st *store.Store) error {
 }
 
 func (c *webhooksResendCommand) resendFailed(p *program, st *store.Store) error {
-	id, err := uuid.Parse(c.Failed)
-	if err != nil {
-		return fmt.Errorf("%q is no id of a webhook profile", c.Failed)
-	}
+	id := uuid.MustParse(c.Failed) // Validate has looked at it
 	owner, _, found, err := st.RecordOwner(p.ctx, id)
 	if err != nil {
 		return err

@@ -94,8 +94,10 @@ func TestWebhooksListAndResend(t *testing.T) {
 	if table := mustSepad(t, folder, "webhooks", "list", "--tenant", "Demo Shop"); strings.Count(table, "\n") != 3 || !strings.Contains(table, "payment_session.completed") {
 		t.Errorf("the table is\n%s", table)
 	}
-	expectOneLine(t, sepad(t, folder, "webhooks", "resend"), 1, "--failed")
-	expectOneLine(t, sepad(t, folder, "webhooks", "resend", "x"), 1, "no id")
+	expectOneLine(t, sepad(t, folder, "webhooks", "resend"), 2, "--failed")
+	expectOneLine(t, sepad(t, folder, "webhooks", "resend", "x"), 2, "no id")
+	expectOneLine(t, sepad(t, folder, "webhooks", "resend", "--failed", "x"), 2, "no id")
+	expectOneLine(t, sepad(t, folder, "webhooks", "resend", failed[0], "--from", "2020-01-01T00:00:00Z"), 2, "--failed")
 	expectOneLine(t, sepad(t, folder, "webhooks", "resend", "018f0000-0000-7000-8000-000000000020"), 1, "Delivery not found")
 }
 

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"sepad/internal/app/apptest"
 )
@@ -14,13 +15,14 @@ func TestChargebackByHand(t *testing.T) {
 		paid := s.Pay(t, token, apptest.Approved, apptest.Body{"tenant_reference_id": "order-1"}).Want(t, http.StatusOK, nil)
 		id := paid.Text(t, "transaction.id")
 		original := wantTransaction(t, s, id, nil)
+		today := original.Text(t, "date_processed")[:len(time.DateOnly)]
 		recorded := s.Do(t, operator(chargebacks, apptest.Body{
-			"transaction_id": id, "reason_code": "AM04", "report_date": "2026-04-02", "report_info": "by letter",
+			"transaction_id": id, "reason_code": "AM04", "report_date": today, "report_info": "by letter",
 			"cb_bank_fee": "3.50", "arn": "ARN-1",
 		})).Want(t, http.StatusCreated, apptest.Fields{
 			"merchant_transaction_id": original.Text(t, "merchant_transaction_id"), "tenant_reference_id": "order-1",
 			"status": "charged_back", "type": "chargeback", "amount": "29.99", "currency": "EUR",
-			"report_date": "2026-04-02T00:00:00.000000Z", "transaction_date": original.Text(t, "date_processed"),
+			"report_date": today + "T00:00:00.000000Z", "transaction_date": original.Text(t, "date_processed"),
 			"reason_code": "AM04", "reason_message": apptest.Any, "report_info": "by letter", "report_type": nil,
 			"report_message": nil, "arn": "ARN-1", "iban": original.Text(t, "iban"), "bic": original.Text(t, "bic"),
 			"email": apptest.Any, "country": "DE", "source": "manual", "cb_bank_fee": "3.50", "transaction_id": id,
@@ -69,6 +71,16 @@ func TestChargebackIsRefused(t *testing.T) {
 	for field, body := range bad {
 		t.Run("for a bad "+field, func(t *testing.T) {
 			s.Do(t, operator(chargebacks, body)).WantBad(t, map[string]string{field: ""})
+		})
+	}
+	paidAt, err := time.Parse(time.RFC3339Nano, wantTransaction(t, s, id, nil).Text(t, "date_processed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for when, days := range map[string]int{"the day before the payment": -1, "years before it": -3000, "days ahead": 3, "years ahead": 3000} {
+		t.Run("for a report of "+when, func(t *testing.T) {
+			date := paidAt.AddDate(0, 0, days).Format(time.DateOnly)
+			s.Do(t, operator(chargebacks, apptest.Body{"transaction_id": id, "report_date": date})).WantBad(t, map[string]string{"report_date": ""})
 		})
 	}
 	t.Run("without a transaction", func(t *testing.T) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"sepad/internal/limit"
 	"sepad/internal/payment"
@@ -35,11 +36,11 @@ func (a *API) validateIBAN(w http.ResponseWriter, r *http.Request) error {
 	}
 	bad := payment.Fields{}
 	in := web.NewReader(object, bad)
-	text := in.Text("iban", web.MaxLength(maxIBANText))
+	text := in.Verbatim("iban")
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	if text == "" {
+	if strings.Trim(text, " ") == "" {
 		web.WriteJSON(w, r, http.StatusBadRequest, missingIBAN)
 		return nil
 	}

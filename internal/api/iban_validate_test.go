@@ -78,13 +78,22 @@ func TestIBANValidation(t *testing.T) {
 				wantBody(t, validate(t, s, s.Key, body{"iban": iban}), http.StatusOK, `{"valid":false,"error":"`+sentence+`"}`)
 			})
 		}
+		for name, text := range map[string]string{
+			"holding a NUL": `DE89\u0000`, "of a control character": `\u0085`, "of an emoji": "🦊", "turned round": `\u202eDE89`,
+			"far too long": strings.Repeat("A", 60_000), "of a long German beginning": "DE" + strings.Repeat("1", 60_000),
+			"of spaces that are none": `DE89\u200b3704`,
+		} {
+			t.Run("a text "+name+" is no IBAN, and no more is wrong with it", func(t *testing.T) {
+				validate(t, s, s.Key, `{"iban":"`+text+`"}`).Want(t, http.StatusOK, fields{"valid": false, "error": apptest.Any})
+			})
+		}
 		for name, content := range map[string]string{"missing": `{}`, "null": `{"iban":null}`, "empty": `{"iban":""}`, "blank": `{"iban":"   "}`} {
 			t.Run("a "+name+" IBAN is a 400 without status_code (contract 4.6)", func(t *testing.T) {
 				wantBody(t, validate(t, s, s.Key, content), http.StatusBadRequest, `{"valid":false,"error":"IBAN is required"}`)
 			})
 		}
 		t.Run("an IBAN that is no text is a 400 of the usual shape", func(t *testing.T) {
-			for _, content := range []string{`{"iban":5}`, `{"iban":[]}`, `{"iban":"a\u0000"}`, `{"iban":"` + strings.Repeat("A", 1000) + `"}`} {
+			for _, content := range []string{`{"iban":5}`, `{"iban":[]}`, `{"iban":{}}`, `{"iban":true}`} {
 				validate(t, s, s.Key, content).WantBad(t, map[string]string{"iban": ""})
 			}
 		})

@@ -143,7 +143,7 @@ func readCreate(in *web.Reader) checkout.CreateRequest {
 
 // readLead reads the fields of contract 2.2.
 func readLead(in *web.Reader) payment.Lead {
-	return payment.Lead{
+	lead := payment.Lead{
 		FirstName:  in.Text("first_name", web.Required, web.MaxLength(255)),
 		LastName:   in.Text("last_name", web.Required, web.MaxLength(255)),
 		Email:      in.Email("email", web.Required),
@@ -153,6 +153,9 @@ func readLead(in *web.Reader) payment.Lead {
 		PostalCode: in.Text("postal_code", web.MaxLength(20)),
 		Phone:      in.Text("phone", web.MaxLength(50)),
 	}
+	lead.Unsaid.Address, lead.Unsaid.City = !in.Has("address"), !in.Has("city")
+	lead.Unsaid.PostalCode, lead.Unsaid.Phone = !in.Has("postal_code"), !in.Has("phone")
+	return lead
 }
 
 // given is nil for a value that was absent or bad.

@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store/storetest"
 )
 
 const leadBusy = "The lead already has an active session."
@@ -38,6 +40,45 @@ func TestALeadIsKnownByItsEmailAddress(t *testing.T) {
 			s.TryCreate(t, apptest.Direct().With(body{"lead": shouted.With(body{"first_name": "Other"})})).WantDetail(t, http.StatusConflict, leadBusy)
 			s.Retrieve(t, token).Want(t, http.StatusOK, fields{"lead.first_name": "Adalie"})
 		})
+	})
+}
+
+func TestWhatACreateLeavesOutOfALeadStays(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		known := body{"address": "Hauptstr. 1", "city": "Berlin", "postal_code": "10115", "phone": "030 1"}
+		lead := apptest.Lead().With(known)
+		kept := func(t *testing.T, given body, address, city, postalCode, phone string) {
+			t.Helper()
+			token := s.Create(t, apptest.Direct().With(body{"lead": lead.With(body{"address": nil, "city": nil, "postal_code": nil, "phone": nil}).With(given)}))
+			s.Cancel(t, token)
+			got := storetest.Scalar[string](t, s.Env, `SELECT address || '/' || city || '/' || postal_code || '/' || phone FROM leads`)
+			if want := address + "/" + city + "/" + postalCode + "/" + phone; got != want {
+				t.Errorf("%v leaves %s, want %s", given, got, want)
+			}
+		}
+		kept(t, known, "Hauptstr. 1", "Berlin", "10115", "030 1")
+		kept(t, nil, "Hauptstr. 1", "Berlin", "10115", "030 1")
+		kept(t, body{"city": "Bonn"}, "Hauptstr. 1", "Bonn", "10115", "030 1")
+		kept(t, body{"address": "", "phone": "  "}, "", "Bonn", "10115", "")
+
+		t.Run("also where the lead's old session makes way", func(t *testing.T) {
+			s.Create(t, apptest.Direct().With(body{"lead": lead}))
+			s.Advance(t, 25*time.Hour)
+			kept(t, nil, "Hauptstr. 1", "Berlin", "10115", "030 1")
+		})
+	})
+}
+
+func TestAnAddressIsOnePersonHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		for composed, other := range map[string]string{
+			"jos\u00e9@example.org": "jose\u0301@example.org", "a@b\u00fccher.example": "a@xn--bcher-kva.example",
+		} {
+			s.Create(t, apptest.Direct().With(body{"lead": apptest.Lead().With(body{"email": composed})}))
+			s.TryCreate(t, apptest.Direct().With(body{"lead": apptest.Lead().With(body{"email": other})})).WantDetail(t, http.StatusConflict, leadBusy)
+		}
 	})
 }
 

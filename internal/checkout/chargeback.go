@@ -31,7 +31,7 @@ func (c *Checkout) ChargeBack(ctx context.Context, tenantID, transactionID uuid.
 			return payment.ErrChargedBack
 		}
 		now := c.now()
-		change, err := paid.ChargeBack(report, c.policy(setup, paid.Subscription), now)
+		change, err := paid.ChargeBackByHand(report, c.policy(setup, paid.Subscription), now)
 		if err != nil {
 			return err
 		}

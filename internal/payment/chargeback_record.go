@@ -66,6 +66,35 @@ func checkChargeable(t Transaction, report Chargeback) error {
 	}
 }
 
+// checkReportDate refuses a day on which nobody can have reported a chargeback
+// of the payment: before it was made, or ahead of today. A day ahead is granted
+// to whoever counts days in another zone.
+func checkReportDate(t Transaction, report Chargeback, now time.Time) error {
+	made := t.ProcessedAt
+	if made.IsZero() {
+		made = t.CreatedAt
+	}
+	switch at := report.ReportedAt; {
+	case at.IsZero():
+		return nil
+	case DateOf(at).Start().Before(DateOf(made).Start()):
+		return Fields{"report_date": "The payment was made on " + DateOf(made).String() + ": it cannot have been charged back before."}.Err()
+	case at.After(now.AddDate(0, 0, 1)):
+		return Fields{"report_date": "This day lies in the future."}.Err()
+	default:
+		return nil
+	}
+}
+
+// ChargeBackByHand is ChargeBack for what an operator writes down, who may
+// mistype a date: files and gateways keep their own.
+func (d Debit) ChargeBackByHand(report Chargeback, policy Policy, now time.Time) (Change, error) {
+	if err := checkReportDate(d.Transaction, report, now); err != nil {
+		return Change{}, err
+	}
+	return d.ChargeBack(report, policy, now)
+}
+
 // complete fills in from the payment what the report leaves open.
 func (r *Chargeback) complete(d Debit, now time.Time) {
 	t := d.Transaction

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Lead is a person within a tenant, known by the email address without regard
@@ -18,10 +20,27 @@ type Lead struct {
 	City       string
 	PostalCode string
 	Phone      string
+
+	// Unsaid are the optional fields that a create left out: what is known of them
+	// stays. One that is given and empty is cleared.
+	Unsaid struct{ Address, City, PostalCode, Phone bool }
 }
 
-// EmailKey is the form in which addresses are compared.
-func (l Lead) EmailKey() string { return strings.ToLower(l.Email) }
+// EmailKey is the form in which addresses are compared: without regard to case,
+// to how accents are composed, and to whether an international domain is written
+// in its own letters or for the wire (xn--…).
+func (l Lead) EmailKey() string {
+	key := strings.ToLower(l.Email)
+	if local, domain, found := strings.Cut(key, "@"); found && strings.Contains(domain, wirePrefix) {
+		if written, err := idna.Punycode.ToUnicode(domain); err == nil {
+			key = local + "@" + strings.ToLower(written)
+		}
+	}
+	return norm.NFC.String(key)
+}
+
+// wirePrefix begins a label of a domain that is written for the wire.
+const wirePrefix = "xn--"
 
 // String keeps a person out of logs.
 func (l Lead) String() string { return "lead " + l.ID.String() }

@@ -68,15 +68,26 @@ const guard = '\''
 // isFormula tells the letters with which a formula may begin.
 func isFormula(first byte) bool { return formulaLetters[first] }
 
+// beginsFormula tells a text that a spreadsheet may take for a formula, also by
+// the full-width forms of the signs, which some of them read as the plain ones.
+func beginsFormula(text string) bool {
+	if text == "" {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(text)
+	return isFormula(text[0]) || strings.ContainsRune("＝＋－＠", first)
+}
+
 var formulaLetters = letters{'=': true, '+': true, '-': true, '@': true, '\t': true, '\r': true}
 
-// special to RFC 4180.
-const csvSpecial = "\",\r\n"
+// csvSpecial are the letters that put a cell between quotation marks: those of
+// RFC 4180, and the separators that spreadsheets of other countries expect.
+const csvSpecial = "\",;\t\r\n"
 
 var csvLetters = markLetters(csvSpecial)
 
 func appendCellText(dst []byte, text string) []byte {
-	isGuarded := text != "" && isFormula(text[0])
+	isGuarded := beginsFormula(text)
 	if !isGuarded && !csvLetters.in(text) {
 		return append(dst, text...)
 	}

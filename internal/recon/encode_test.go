@@ -2,6 +2,7 @@ package recon
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -119,10 +120,27 @@ func withoutForbidden(text string) string {
 }
 
 func guarded(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
 		return "'" + text
 	}
 	return text
+}
+
+func TestCellsThatSpreadsheetsWouldCutOrCompute(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain": "plain", "a;b": `"a;b"`, "a\tb": "\"a\tb\"", `say "x"`: `"say ""x"""`, "a,b": `"a,b"`, "two\nlines": "\"two\nlines\"", "a\rb": "\"a\rb\"",
+		"=1+1": "'=1+1", "＝1+1": "'＝1+1", "＋1": "'＋1", "－1": "'－1", "＠SUM": "'＠SUM", "=a;b": `"'=a;b"`, "＝a;b": `"'＝a;b"`, "Łódź": "Łódź", "": "",
+	} {
+		got := string(appendCellText(nil, text))
+		if got != want {
+			t.Errorf("%q is written as %s, want %s", text, got, want)
+		}
+		cells, err := csv.NewReader(strings.NewReader("x," + got)).Read()
+		if err != nil || unguarded(cells[1]) != text {
+			t.Errorf("%q comes back as %q (%v)", text, cells, err)
+		}
+	}
 }
 
 func written[T any](t *rapid.T, l *Listing[T], f Format, page Page[T]) string {

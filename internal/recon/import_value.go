@@ -73,7 +73,7 @@ func parseInstant(text string) (time.Time, error) {
 
 // unguarded takes away the apostrophe with which exports guard a cell.
 func unguarded(text string) string {
-	if len(text) > 1 && text[0] == guard && isFormula(text[1]) {
+	if len(text) > 1 && text[0] == guard && beginsFormula(text[1:]) {
 		return text[1:]
 	}
 	return text

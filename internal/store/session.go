@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,7 +47,7 @@ func LeadFields(l *payment.Lead) []any {
 // address; one that holds another session refuses the unit (IsLeadBusy).
 func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
 	tx.Share(leadRow(s.TenantID, lead))
-	tx.Continue(nil, insertLead+`VALUES (`+leadValues+`)`+orUpdateLead, insertSession,
+	tx.Continue(nil, insertLead+`VALUES (`+leadValues+`)`+orMergeLead, insertSession,
 		append(tx.sessionArgs(s, lead), leadArgs(lead)...)...)
 }
 
@@ -60,7 +61,7 @@ func (tx *Tx) CreateSessionFor(c Credential, s payment.Session, lead payment.Lea
 	args := append(tx.sessionArgs(s, lead), leadArgs(lead)...)
 	tx.Continue(ErrStale, insertLead+`SELECT `+leadValues+`
 			FROM tenants n JOIN api_keys k ON k.tenant_id = n.id
-			WHERE n.id = $1 AND n.setup_version = $33 AND k.id = $34 AND k.revoked_at IS NULL`+orUpdateLead, insertSession,
+			WHERE n.id = $1 AND n.setup_version = $33 AND k.id = $34 AND k.revoked_at IS NULL`+orMergeLead, insertSession,
 		append(args, c.SetupVersion, c.KeyID)...)
 }
 
@@ -74,7 +75,8 @@ func leadRow(tenantID uuid.UUID, lead payment.Lead) string {
 // creates do without it.
 func (tx *Tx) ReplaceSession(s payment.Session, lead payment.Lead) {
 	// The lead comes first, so that creates for one lead queue up at its row.
-	tx.Then(insertLead+`VALUES ($1, $4, $5, $3, $6, $7, $8, $9, $10, $11, $12, $2, $2)`+orUpdateLead,
+	tx.Then(insertLead+`VALUES ($1, $4, $5, $3, $6, $7, $8, COALESCE($9, ''), COALESCE($10, ''), COALESCE($11, ''),
+			COALESCE($12, ''), $2, $2)`+mergeLead(9),
 		append([]any{s.TenantID, db.Micros(tx.At), lead.EmailKey()}, leadArgs(lead)...)...)
 	tx.Then(`
 		UPDATE sessions SET holds_lead = FALSE, updated_at = $3,
@@ -90,19 +92,38 @@ const (
 		INSERT INTO leads (tenant_id, id, email, email_key, first_name, last_name, country, address, city, postal_code,
 			phone, created_at, updated_at) `
 	// leadValues share the tenant, the instant and the address with the session.
-	leadValues   = `$1, $24, $25, $23, $26, $27, $28, $29, $30, $31, $32, $22, $22`
-	orUpdateLead = `
-		ON CONFLICT (tenant_id, email_key) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
-			last_name = excluded.last_name, country = excluded.country, address = excluded.address,
-			city = excluded.city, postal_code = excluded.postal_code, phone = excluded.phone,
-			updated_at = excluded.updated_at`
+	leadValues = `$1, $24, $25, $23, $26, $27, $28, COALESCE($29, ''), COALESCE($30, ''), COALESCE($31, ''),
+		COALESCE($32, ''), $22, $22`
 )
+
+var orMergeLead = mergeLead(29)
+
+// mergeLead writes over what is known of a lead. Its optional fields are four
+// parameters, the first of which has the given number; what they leave out stays.
+func mergeLead(first int) string {
+	update := `
+		ON CONFLICT (tenant_id, email_key) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
+			last_name = excluded.last_name, country = excluded.country, updated_at = excluded.updated_at`
+	for i, name := range [...]string{"address", "city", "postal_code", "phone"} {
+		update += fmt.Sprintf(", %[1]s = COALESCE($%[2]d, leads.%[1]s)", name, first+i)
+	}
+	return update
+}
 
 // leadArgs are the fields of a lead alone.
 func leadArgs(lead payment.Lead) []any {
 	return []any{
-		lead.ID, lead.Email, lead.FirstName, lead.LastName, lead.Country, lead.Address, lead.City, lead.PostalCode, lead.Phone,
+		lead.ID, lead.Email, lead.FirstName, lead.LastName, lead.Country, said(lead.Address, lead.Unsaid.Address),
+		said(lead.City, lead.Unsaid.City), said(lead.PostalCode, lead.Unsaid.PostalCode), said(lead.Phone, lead.Unsaid.Phone),
 	}
+}
+
+// said is NULL for a field that was left out.
+func said(text string, unsaid bool) any {
+	if unsaid {
+		return nil
+	}
+	return text
 }
 
 // insertSession makes the session of the lead that was written.

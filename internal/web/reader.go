@@ -100,12 +100,12 @@ func (r *Reader) text(name string, rule Rule) (string, bool) {
 		r.say(name, "must be a string.")
 		return "", false
 	}
-	text := strings.TrimSpace(v.text)
+	text := trim(v.text)
 	if rule.joinLines {
 		text = joinLines.Replace(text)
 	}
 	switch {
-	case text == "":
+	case isBlank(text):
 		if rule.notBlank {
 			r.say(name, "may not be blank.")
 		}
@@ -113,11 +113,25 @@ func (r *Reader) text(name string, rule Rule) (string, bool) {
 	case strings.ContainsFunc(text, unicode.IsControl):
 		r.say(name, "may not contain control characters.")
 		return "", false
+	case strings.ContainsFunc(text, turnsText):
+		r.say(name, "may not contain characters that turn the direction of text.")
+		return "", false
 	case rule.maxLength > 0 && utf8.RuneCountInString(text) > rule.maxLength:
 		r.say(name, "may have at most "+strconv.Itoa(rule.maxLength)+" characters.")
 		return "", false
 	}
 	return text, true
+}
+
+// Verbatim gives a string as it was sent, whatever it holds, for a field about
+// which the answer itself says what is wrong.
+func (r *Reader) Verbatim(name string) string {
+	v, given := r.find(name, Rule{})
+	if given && v.kind != kindString {
+		r.say(name, "must be a string.")
+		return ""
+	}
+	return v.text
 }
 
 var joinLines = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")

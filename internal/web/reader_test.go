@@ -80,7 +80,10 @@ func TestAMissingObjectIsSaidOnceOfTheObject(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	t.Parallel()
-	const control = "x may not contain control characters."
+	const (
+		control = "x may not contain control characters."
+		turning = "x may not contain characters that turn the direction of text."
+	)
 	for _, c := range []struct {
 		name, body, want, said string
 		rules                  []Rule
@@ -97,6 +100,13 @@ func TestTexts(t *testing.T) {
 		{"NUL", `{"x":"a\u0000"}`, "", control, nil},
 		{"DEL", `{"x":"a\u007fb"}`, "", control, nil},
 		{"C1", `{"x":"a\u0090b"}`, "", control, nil},
+		{"U+0085 at an end is a control character too", `{"x":"a\u0085"}`, "", control, nil},
+		{"U+0085 alone is no blank", `{"x":"\u0085"}`, "", control, nil},
+		{"zero-width characters alone are blank", `{"x":"\u200b\u2060\ufeff\u00ad"}`, "", "x may not be blank.", []Rule{NotBlank}},
+		{"so are other characters without a shape", `{"x":"\u3164\u115f\u034f\ufe0f\u2800 \u3000"}`, "", "x may not be blank.", []Rule{Required}},
+		{"a name may hold a joiner and a mark of direction", `{"x":"ن\u200cا\u200f"}`, "ن\u200cا\u200f", "", []Rule{Required}},
+		{"an override of direction", `{"x":"a\u202eb"}`, "", turning, nil},
+		{"an isolate of direction", `{"x":"\u2067ab"}`, "", turning, nil},
 		{"lines are joined where that is allowed", `{"x":"a\r\nb\nc\rd\te"}`, "a b c d e", "", []Rule{JoinLines}},
 		{"other controls are refused there too", `{"x":"a\u000bb"}`, "", control, []Rule{JoinLines}},
 		{"a number is no text", `{"x":1}`, "", "x must be a string.", nil},
