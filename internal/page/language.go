@@ -28,6 +28,14 @@ var tongues = []*tongue{
 	{"nl", "Nederlands", &dutch, localeDutch},
 	{"pt", "Português", &portuguese, localePortuguese},
 	{"pl", "Polski", &polish, localePolish},
+	{"sv", "Svenska", &swedish, localeSwedish},
+	{"da", "Dansk", &danish, localeDanish},
+	{"fi", "Suomi", &finnish, localeFinnish},
+	{"cs", "Čeština", &czech, localeCzech},
+	{"sk", "Slovenčina", &slovak, localeSlovak},
+	{"sl", "Slovenščina", &slovenian, localeSlovenian},
+	{"hr", "Hrvatski", &croatian, localeCroatian},
+	{"ro", "Română", &romanian, localeRomanian},
 }
 
 var matcher = newMatcher()

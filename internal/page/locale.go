@@ -74,6 +74,46 @@ var (
 		months: [12]string{"stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia", "września", "października", "listopada", "grudnia"},
 		short:  "{w}, {d} {m}", days: [7]string{"niedz.", "pon.", "wt.", "śr.", "czw.", "pt.", "sob."},
 	}
+	localeSwedish = locale{
+		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralOne,
+		months: [12]string{"januari", "februari", "mars", "april", "maj", "juni", "juli", "augusti", "september", "oktober", "november", "december"},
+		short:  "{w} {d} {m}", days: [7]string{"sön", "mån", "tis", "ons", "tors", "fre", "lör"},
+	}
+	localeDanish = locale{
+		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralOne,
+		months: [12]string{"januar", "februar", "marts", "april", "maj", "juni", "juli", "august", "september", "oktober", "november", "december"},
+		short:  "{w} {d}. {m}", days: [7]string{"søn.", "man.", "tirs.", "ons.", "tors.", "fre.", "lør."},
+	}
+	localeFinnish = locale{
+		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralOne,
+		months: [12]string{"tammikuuta", "helmikuuta", "maaliskuuta", "huhtikuuta", "toukokuuta", "kesäkuuta", "heinäkuuta", "elokuuta", "syyskuuta", "lokakuuta", "marraskuuta", "joulukuuta"},
+		short:  "{w} {d}. {m}", days: [7]string{"su", "ma", "ti", "ke", "to", "pe", "la"},
+	}
+	localeCzech = locale{
+		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralCzech,
+		months: [12]string{"ledna", "února", "března", "dubna", "května", "června", "července", "srpna", "září", "října", "listopadu", "prosince"},
+		short:  "{w} {d}. {m}", days: [7]string{"ne", "po", "út", "st", "čt", "pá", "so"},
+	}
+	localeSlovak = locale{
+		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralCzech,
+		months: [12]string{"januára", "februára", "marca", "apríla", "mája", "júna", "júla", "augusta", "septembra", "októbra", "novembra", "decembra"},
+		short:  "{w} {d}. {m}", days: [7]string{"ne", "po", "ut", "st", "št", "pi", "so"},
+	}
+	localeSlovenian = locale{
+		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralSlovenian,
+		months: [12]string{"januar", "februar", "marec", "april", "maj", "junij", "julij", "avgust", "september", "oktober", "november", "december"},
+		short:  "{w}, {d}. {m}", days: [7]string{"ned.", "pon.", "tor.", "sre.", "čet.", "pet.", "sob."},
+	}
+	localeCroatian = locale{
+		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}.", plural: pluralCroatian,
+		months: [12]string{"siječnja", "veljače", "ožujka", "travnja", "svibnja", "lipnja", "srpnja", "kolovoza", "rujna", "listopada", "studenoga", "prosinca"},
+		short:  "{w}, {d}. {m}", days: [7]string{"ned", "pon", "uto", "sri", "čet", "pet", "sub"},
+	}
+	localeRomanian = locale{
+		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralRomanian,
+		months: [12]string{"ianuarie", "februarie", "martie", "aprilie", "mai", "iunie", "iulie", "august", "septembrie", "octombrie", "noiembrie", "decembrie"},
+		short:  "{w}, {d} {m}", days: [7]string{"dum.", "lun.", "mar.", "mie.", "joi", "vin.", "sâm."},
+	}
 )
 
 // pluralOne has one form for 1 and another for all else.
@@ -99,6 +139,52 @@ func pluralPolish(n int) int {
 	case n == 1:
 		return 0
 	case last >= 2 && last <= 4 && (lastTwo < 12 || lastTwo > 14):
+		return 1
+	default:
+		return 2
+	}
+}
+
+// pluralCzech has one form for 2, 3 and 4.
+func pluralCzech(n int) int {
+	switch {
+	case n == 1:
+		return 0
+	case n >= 2 && n <= 4:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// pluralCroatian says 21 as it says 1, and 22 as it says 2.
+func pluralCroatian(n int) int {
+	if n%10 == 1 && n%100 != 11 {
+		return 0
+	}
+	return max(pluralPolish(n), 1)
+}
+
+// pluralSlovenian has a form for two.
+func pluralSlovenian(n int) int {
+	switch n % 100 {
+	case 1:
+		return 0
+	case 2:
+		return 1
+	case 3, 4:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// pluralRomanian puts a word between numbers from 20 on and what is counted.
+func pluralRomanian(n int) int {
+	switch lastTwo := n % 100; {
+	case n == 1:
+		return 0
+	case n == 0 || lastTwo > 0 && lastTwo < 20:
 		return 1
 	default:
 		return 2

@@ -17,6 +17,8 @@ func TestAmount(t *testing.T) {
 		"nl": {"€\u00a029,99", "€\u00a01.234,50", "CHF\u00a01.234.567,00"},
 		"pt": {"29,99\u00a0€", "1234,50\u00a0€", "1\u00a0234\u00a0567,00\u00a0CHF"},
 		"pl": {"29,99\u00a0€", "1234,50\u00a0€", "1\u00a0234\u00a0567,00\u00a0CHF"},
+		"fi": {"29,99\u00a0€", "1\u00a0234,50\u00a0€", "1\u00a0234\u00a0567,00\u00a0CHF"},
+		"hr": {"29,99\u00a0€", "1.234,50\u00a0€", "1.234.567,00\u00a0CHF"},
 	} {
 		l := findTongue(code)
 		got := [3]string{l.amount(29_99, "EUR"), l.amount(1234_50, "EUR"), l.amount(1234567_00, "CHF")}
@@ -40,9 +42,36 @@ func TestDay(t *testing.T) {
 		"nl": {"1 december 2026", "15 maart 2027"},
 		"pt": {"1 de dezembro de 2026", "15 de março de 2027"},
 		"pl": {"1 grudnia 2026", "15 marca 2027"},
+		"sv": {"1 december 2026", "15 mars 2027"},
+		"da": {"1. december 2026", "15. marts 2027"},
+		"fi": {"1. joulukuuta 2026", "15. maaliskuuta 2027"},
+		"cs": {"1. prosince 2026", "15. března 2027"},
+		"sk": {"1. decembra 2026", "15. marca 2027"},
+		"sl": {"1. december 2026", "15. marec 2027"},
+		"hr": {"1. prosinca 2026.", "15. ožujka 2027."},
+		"ro": {"1 decembrie 2026", "15 martie 2027"},
 	} {
 		l := findTongue(code)
 		if got := [2]string{l.day(date(t, "2026-12-01")), l.day(date(t, "2027-03-15"))}; got != want {
+			t.Errorf("%s writes %q, want %q", code, got, want)
+		}
+	}
+}
+
+func TestShortDay(t *testing.T) {
+	t.Parallel()
+	now := date(t, "2026-11-15").Start()
+	for code, want := range map[string][2]string{
+		"en": {"Tue 17 November", "Mon 15 March 2027"},
+		"de": {"Di., 17. November", "Mo., 15. März 2027"},
+		"fr": {"mar. 17 novembre", "lun. 15 mars 2027"},
+		"es": {"mar., 17 de noviembre", "lun., 15 de marzo de 2027"},
+		"it": {"mar 17 novembre", "lun 15 marzo 2027"},
+		"hr": {"uto, 17. studenoga", "pon, 15. ožujka 2027."},
+		"fi": {"ti 17. marraskuuta", "ma 15. maaliskuuta 2027"},
+	} {
+		l := findTongue(code)
+		if got := [2]string{l.shortDay(date(t, "2026-11-17"), now), l.shortDay(date(t, "2027-03-15"), now)}; got != want {
 			t.Errorf("%s writes %q, want %q", code, got, want)
 		}
 	}
@@ -76,6 +105,22 @@ func TestCount(t *testing.T) {
 		{"pl", 12, "12 tygodni"},
 		{"pl", 22, "22 tygodnie"},
 		{"pl", 112, "112 tygodni"},
+		{"cs", 3, "3 týdny"},
+		{"cs", 22, "22 týdnů"},
+		{"sk", 5, "5 týždňov"},
+		{"sl", 1, "1 teden"},
+		{"sl", 2, "2 tedna"},
+		{"sl", 4, "4 tedne"},
+		{"sl", 5, "5 tednov"},
+		{"sl", 102, "102 tedna"},
+		{"hr", 21, "21 tjedan"},
+		{"hr", 11, "11 tjedana"},
+		{"hr", 3, "3 tjedna"},
+		{"ro", 1, "1 săptămână"},
+		{"ro", 12, "12 săptămâni"},
+		{"ro", 20, "20 de săptămâni"},
+		{"ro", 101, "101 săptămâni"},
+		{"fi", 2, "2 viikkoa"},
 	} {
 		if l := findTongue(one.code); l.count(l.Weeks, one.n) != one.want {
 			t.Errorf("%s says %q, want %q", one.code, l.count(l.Weeks, one.n), one.want)

@@ -207,6 +207,9 @@ func TestLanguages(t *testing.T) {
 		"en": "Pay €29.99, then every month", "de": "29,99\u00a0€ jetzt zahlen, danach jeden Monat", "fr": "Payer 29,99\u00a0€, puis chaque mois",
 		"es": "Pagar 29,99\u00a0€, después cada mes", "it": "Paga 29,99\u00a0€, poi ogni mese", "nl": "€\u00a029,99 betalen, daarna elke maand",
 		"pt": "Pagar 29,99\u00a0€, depois todos os meses", "pl": "Zapłać 29,99\u00a0€, potem co miesiąc",
+		"sv": "Betala 29,99\u00a0€, sedan varje månad", "da": "Betal 29,99\u00a0€, derefter hver måned", "fi": "Maksa 29,99\u00a0€, sitten joka kuukausi",
+		"cs": "Zaplatit 29,99\u00a0€, potom každý měsíc", "sk": "Zaplatiť 29,99\u00a0€, potom každý mesiac", "sl": "Plačaj 29,99\u00a0€, nato vsak mesec",
+		"hr": "Plati 29,99\u00a0€, zatim svaki mjesec", "ro": "Plătiți 29,99\u00a0€, apoi în fiecare lună",
 	} {
 		for _, shown := range []answer{s.get(t, page, "Accept-Language", code), s.get(t, page+"?lang="+code, "Accept-Language", "ja")} {
 			shown.want(t, http.StatusOK, button)

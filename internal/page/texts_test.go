@@ -49,7 +49,7 @@ func TestEveryTextIsThereInEveryLanguage(t *testing.T) {
 						t.Errorf("%s fills in %v, English fills in %v", name, got, wanted)
 					}
 				}
-				if plurals := strings.Count(text, "|"); strings.Contains(inEnglish[name], "|") && plurals != l.plural(5) {
+				if plurals := strings.Count(text, "|"); strings.Contains(inEnglish[name], "|") && plurals != most(l) {
 					t.Errorf("%s has %d forms", name, plurals+1)
 				}
 			})
@@ -58,6 +58,14 @@ func TestEveryTextIsThereInEveryLanguage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// most is the last of a language's plural forms.
+func most(l *tongue) (last int) {
+	for n := range 200 {
+		last = max(last, l.plural(n))
+	}
+	return last
 }
 
 // sorted gives the distinct words: a language may need one twice.
@@ -96,7 +104,7 @@ func TestWished(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"": "en", "de": "de", "de-AT,de;q=0.9,en;q=0.8": "de", "fr-CH": "fr", "pt-BR": "pt", "nl-BE": "nl", "pl": "pl",
-		"ja": "en", "ja,it;q=0.5": "it", "es-419": "es", "*": "en", ";;;": "en", "en-US,de": "en", "da;q=0.1,fr": "fr",
+		"ja": "en", "ja,it;q=0.5": "it", "es-419": "es", "*": "en", ";;;": "en", "en-US,de": "en", "da;q=0.1,fr": "fr", "sv-FI": "sv", "cs,sk;q=0.8": "cs", "hr": "hr", "sl": "sl", "ro-MD": "ro", "fi": "fi",
 		strings.Repeat("x-", 5000): "en",
 	} {
 		if got := wished(header); got.Code != want {

@@ -1,0 +1,56 @@
+package page
+
+import (
+	"bytes"
+	"image"
+	standard "image/color"
+	"image/png"
+	"testing"
+)
+
+// drawn is a picture of one colour with nothing around it.
+func drawn(t *testing.T, width, height int, ink standard.Color) []byte {
+	t.Helper()
+	picture := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for x := range width / 2 {
+		for y := range height {
+			picture.Set(x, y, ink)
+		}
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, picture); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestALogoIsLookedAt(t *testing.T) {
+	t.Parallel()
+	red := standard.NRGBA{R: 0xe0, G: 0x30, B: 0x30, A: 0xff}
+	var whole bytes.Buffer
+	if err := png.Encode(&whole, image.NewGray(image.Rect(0, 0, 100, 20))); err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]struct {
+		kind    string
+		picture []byte
+		want    pictureLook
+	}{
+		"a white wordmark":                  {"image/png", drawn(t, 120, 30, standard.White), pictureLook{tone: toneLight}},
+		"a black symbol":                    {"image/png", drawn(t, 30, 30, standard.Black), pictureLook{tone: toneDark, isSymbol: true}},
+		"a red wordmark":                    {"image/png", drawn(t, 120, 30, red), pictureLook{}},
+		"a picture with its own ground":     {"image/png", whole.Bytes(), pictureLook{}},
+		"no picture at all":                 {"image/png", []byte("x"), pictureLook{}},
+		"a drawing without colours":         {"image/svg+xml", []byte(`<svg viewBox="0 0 24 24"><path/></svg>`), pictureLook{tone: toneDark, isSymbol: true}},
+		"a white drawing":                   {"image/svg+xml", []byte(`<svg viewBox="0 0 200 40"><path fill="#fff"/></svg>`), pictureLook{tone: toneLight}},
+		"a violet drawing":                  {"image/svg+xml", []byte(`<svg viewBox="0 0 200 40"><path fill="#7c3aed"/></svg>`), pictureLook{}},
+		"a violet symbol with a black word": {"image/svg+xml", []byte(`<svg viewBox="0,0,200,40"><path fill="#7c3aed"/><text fill="#111827"/></svg>`), pictureLook{tone: toneDark}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := lookAt(one.kind, one.picture); got != one.want {
+				t.Errorf("got %+v, want %+v", got, one.want)
+			}
+		})
+	}
+}
