@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/store"
 )
@@ -14,6 +15,18 @@ import (
 type dataFlags struct {
 	config.Database
 	Data string `name:"data" default:".sepad" placeholder:"FOLDER" help:"Folder of sepad dev, used where no database is named (default: .sepad)."`
+}
+
+// admit makes sure that the database is the one that the settings are for, before
+// anything is read from it.
+func (dataFlags) admit(p *program, st *store.Store, access config.Access) error {
+	if err := st.CheckEnvironment(p.ctx, access.Environment); err != nil {
+		return err
+	}
+	if err := st.Ready(p.ctx); err != nil {
+		return err
+	}
+	return st.Adopt(p.ctx, access.Environment, clock.Real{}.Now())
 }
 
 // use opens the database for a command's work.
@@ -46,7 +59,7 @@ func (f dataFlags) open(p *program) (*store.Store, config.Access, error) {
 	if err != nil {
 		return nil, config.Access{}, err
 	}
-	if err := st.Ready(p.ctx); err != nil {
+	if err := f.admit(p, st, access); err != nil {
 		_ = st.Close() // why it cannot be used says more
 		return nil, config.Access{}, err
 	}

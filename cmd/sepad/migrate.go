@@ -24,13 +24,19 @@ func (c *migrateCommand) Run(p *program) error {
 			return err
 		}
 	}
-	st, err := store.Open(p.ctx, database.DatabaseURL, store.Options{})
+	access, err := database.KeylessAccess()
 	if err != nil {
 		return err
 	}
-	err = st.Migrate(p.ctx)
+	st, err := store.Open(p.ctx, access.DatabaseURL, store.Options{Vault: access.Vault})
+	if err != nil {
+		return err
+	}
+	if err = st.CheckEnvironment(p.ctx, access.Environment); err == nil {
+		err = st.Migrate(p.ctx)
+	}
 	if err == nil {
-		err = st.Ready(p.ctx)
+		err = c.admit(p, st, access)
 	}
 	if err = errors.Join(err, st.Close()); err != nil {
 		return err

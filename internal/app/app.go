@@ -119,12 +119,18 @@ func (a *App) openStore(ctx context.Context, migrate bool) (err error) {
 		a.unlock = func() {}
 		return err
 	}
+	if err = a.Store.CheckEnvironment(ctx, a.config.Environment); err != nil {
+		return err
+	}
 	if migrate {
 		if err = a.Store.Migrate(ctx); err != nil {
 			return fmt.Errorf("the database could not be prepared: %w", err)
 		}
 	}
 	if err = a.Store.Ready(ctx); err != nil {
+		return err
+	}
+	if err = a.Store.Adopt(ctx, a.config.Environment, clock.Real{}.Now()); err != nil {
 		return err
 	}
 	if a.config.Environment == merchant.Sandbox {

@@ -68,8 +68,21 @@ const (
 func (s Database) Access() (Access, error) {
 	r := newReader(&s, s.problems)
 	a := s.access(r)
+	if s.EncryptionKeys == "" {
+		r.missing(&s.EncryptionKeys, needsKeys)
+	}
 	return a, r.err()
 }
+
+// KeylessAccess is Access for commands that can do without keys; the Vault is nil
+// then.
+func (s Database) KeylessAccess() (Access, error) {
+	r := newReader(&s, s.problems)
+	a := s.access(r)
+	return a, r.err()
+}
+
+const needsKeys = "give at least one key as name:base64 of 32 bytes, such as main:$(openssl rand -base64 32)"
 
 func (s *Database) access(r *reader) Access {
 	a := Access{
@@ -81,13 +94,11 @@ func (s *Database) access(r *reader) Access {
 	if s.DatabaseURL == "" {
 		r.missing(&s.DatabaseURL, "name a database as sqlite:PATH or postgres://…")
 	}
-	if strings.TrimSpace(s.EncryptionKeys) == "" {
-		r.missing(&s.EncryptionKeys, "give at least one key as name:base64 of 32 bytes, such as main:$(openssl rand -base64 32)")
-		return a
+	if s.EncryptionKeys != "" {
+		var err error
+		a.Vault, err = vault.New(s.EncryptionKeys)
+		r.note(err)
 	}
-	var err error
-	a.Vault, err = vault.New(s.EncryptionKeys)
-	r.note(err)
 	return a
 }
 
@@ -95,6 +106,9 @@ func (s *Database) access(r *reader) Access {
 func (s Settings) Config() (Config, error) {
 	r := newReader(&s, s.problems)
 	access := s.access(r)
+	if s.EncryptionKeys == "" {
+		r.missing(&s.EncryptionKeys, needsKeys)
+	}
 	c := Config{
 		Environment: access.Environment, DatabaseURL: access.DatabaseURL, Vault: access.Vault,
 		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,

@@ -124,7 +124,7 @@ func (d *DB) Close() error {
 // version can use.
 func (d *DB) Ready(ctx context.Context) error {
 	versions, err := d.schemaVersions(ctx)
-	if noSuchTable(err) {
+	if NoSuchTable(err) {
 		return errors.New("the database has no schema yet: run sepad migrate")
 	}
 	if err != nil {

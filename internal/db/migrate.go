@@ -58,8 +58,8 @@ func (d *DB) schemaVersions(ctx context.Context) (schemaVersions, error) {
 	})
 }
 
-// noSuchTable tells either engine's complaint that a table is not there.
-func noSuchTable(err error) bool {
+// NoSuchTable tells either engine's complaint that a table is not there.
+func NoSuchTable(err error) bool {
 	if sqliteErr, ok := errors.AsType[*sqlitedriver.Error](err); ok {
 		return strings.Contains(sqliteErr.Error(), "no such table")
 	}

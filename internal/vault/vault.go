@@ -16,6 +16,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -114,14 +116,29 @@ func Purpose(tenantID uuid.UUID, purpose string) []byte {
 // encoding of the sealed part: no character needs quoting anywhere.
 var encoding = base64.RawURLEncoding.Strict()
 
+// Current is the name of the key that encrypts.
+func (v *Vault) Current() string { return v.current }
+
+// Names are those of all keys, in no order.
+func (v *Vault) Names() []string { return slices.Collect(maps.Keys(v.keys)) }
+
 // Seal encrypts with the current key. The result is printable.
 func (v *Vault) Seal(plain, associatedData []byte) (string, error) {
-	cipher, err := v.keys[v.current].Encrypt(plain, associatedData)
+	return v.SealWith(v.current, plain, associatedData)
+}
+
+// SealWith encrypts with one of the keys.
+func (v *Vault) SealWith(name string, plain, associatedData []byte) (string, error) {
+	key := v.keys[name]
+	if key == nil {
+		return "", fmt.Errorf("%w (%q)", ErrUnknownKey, name)
+	}
+	cipher, err := key.Encrypt(plain, associatedData)
 	if err != nil {
 		return "", fmt.Errorf("vault: %w", err)
 	}
-	sealed := make([]byte, 0, len(v.current)+1+encoding.EncodedLen(len(cipher)))
-	sealed = append(append(sealed, v.current...), ':')
+	sealed := make([]byte, 0, len(name)+1+encoding.EncodedLen(len(cipher)))
+	sealed = append(append(sealed, name...), ':')
 	return string(encoding.AppendEncode(sealed, cipher)), nil
 }
 

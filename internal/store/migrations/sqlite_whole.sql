@@ -458,6 +458,17 @@ CREATE UNIQUE INDEX transactions_subscription_id_billing_period_key
     WHERE billing_period IS NOT NULL AND status <> 'declined';
 CREATE INDEX sessions_lead_idx ON sessions (tenant_id, lead_id, id);
 CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
+CREATE TABLE deployment (
+    id          INTEGER NOT NULL,
+    environment TEXT    NOT NULL,
+    CONSTRAINT deployment_id_key PRIMARY KEY (id)
+) STRICT;
+CREATE TABLE encryption_keys (
+    name         TEXT    NOT NULL,
+    sealed_check TEXT    NOT NULL,
+    was_first    INTEGER NOT NULL,
+    CONSTRAINT encryption_keys_name_key PRIMARY KEY (name)
+) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -474,8 +485,10 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (6, 5, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (7, 6, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
+INSERT INTO deployment (id, environment) VALUES (1, '');
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_processed_idx', '1000000 1000000 1 1');
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_status_idx', '1000000 1000000 200000 70000 1 1');
