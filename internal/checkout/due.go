@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -26,27 +30,28 @@ func (c *Checkout) RunDue(ctx context.Context, now time.Time) (int, error) {
 
 // work takes what is due in batches until nothing is left that can be done. A
 // piece that another process did first is no fault; one that fails is left
-// where it is and does not hold up those of other tenants behind it.
+// where it is, is told of once, and does not hold up those of other tenants
+// behind it.
 func (c *Checkout) work(ctx context.Context, now time.Time,
 	read func(context.Context, time.Time, int) ([]store.Due, error),
 	do func(context.Context, store.Due, time.Time) error,
 ) (done int, err error) {
+	failed := map[uuid.UUID]error{}
 	for {
 		due, err := read(ctx, now, dueBatch)
 		if err != nil {
-			return done, err
+			return done, errors.Join(append(slices.Collect(maps.Values(failed)), err)...)
 		}
-		var failed error
 		before := done
 		for _, one := range due {
 			if err := do(ctx, one, now); err != nil && !overtaken(err) {
-				failed = errors.Join(failed, fmt.Errorf("%s of tenant %s: %w", one.ID, one.TenantID, err))
+				failed[one.ID] = fmt.Errorf("%s of tenant %s: %w", one.ID, one.TenantID, err)
 				continue
 			}
 			done++
 		}
 		if done == before {
-			return done, failed
+			return done, errors.Join(slices.Collect(maps.Values(failed))...)
 		}
 	}
 }

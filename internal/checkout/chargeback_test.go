@@ -1,0 +1,217 @@
+package checkout_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"sepad/internal/checkout"
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
+)
+
+func TestChargeBackByHand(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved, storetest.WithTerms(storetest.Monthly))
+		taken, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, payment.Chargeback{Source: payment.ChargebackManual})
+		if err != nil || taken.AmountMinor != paid.Transaction.AmountMinor || *taken.TransactionID != paid.Transaction.ID || taken.GatewayReference != "GW-1" {
+			t.Fatalf("the chargeback is %+v: %v", taken.AmountMinor, err)
+		}
+		d := till.Debit(t, paid.Transaction.ID)
+		if !d.Transaction.IsChargedBack() || d.Order.Status != payment.OrderChargedBack || d.Subscription.Status != payment.SubscriptionCancelled {
+			t.Errorf("payment %s, order %s, subscription %s", d.Transaction.Status, d.Order.Status, d.Subscription.Status)
+		}
+		if got := till.Events(t); got[payment.EventChargebackCreated] != 1 || got[payment.EventTransactionStatusChanged] != 1 {
+			t.Errorf("told were %v", got)
+		}
+		for what, id := range map[string]payment.Transaction{"a second time": paid.Transaction, "what was declined": till.Paid(t, declined).Transaction} {
+			if _, err := till.ChargeBack(t.Context(), till.Shop.ID, id.ID, payment.Chargeback{}); payment.KindOf(err) != payment.Conflict {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if _, err := till.ChargeBack(t.Context(), till.Shop.ID, payment.NewID(), payment.Chargeback{}); payment.KindOf(err) != payment.NotFound {
+			t.Errorf("what nobody knows: %v", err)
+		}
+	})
+}
+
+func TestAnOperatorMayKeepSubscriptions(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	till.KeepSubscriptions = true
+	paid := till.Paid(t, approved, storetest.WithTerms(storetest.Monthly))
+	if _, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, payment.Chargeback{}); err != nil {
+		t.Fatal(err)
+	}
+	if sub := till.Subscription(t, paid.Subscription.ID); sub.Status != payment.SubscriptionActive {
+		t.Errorf("the subscription is %s", sub.Status)
+	}
+}
+
+// report is a chargeback as a processor speaks of it.
+func report(t payment.Transaction) checkout.ReportedChargeback {
+	return checkout.ReportedChargeback{Chargeback: payment.Chargeback{
+		MerchantTransactionID: t.MerchantTransactionID, AmountMinor: t.AmountMinor, Currency: t.Currency, ReasonCode: "AM04",
+	}}
+}
+
+func take(t *testing.T, till *checkouttest.Till, setup *merchant.Setup, reports ...checkout.ReportedChargeback) []checkout.TakenChargeback {
+	t.Helper()
+	taken, err := till.TakeChargebacks(t.Context(), setup, checkout.ChargebackReport{
+		GatewayID: till.Shop.Gateway.ID, Source: payment.ChargebackImported, Chargebacks: reports,
+	})
+	if err != nil || len(taken) != len(reports) {
+		t.Fatalf("%d of %d were answered: %v", len(taken), len(reports), err)
+	}
+	return taken
+}
+
+func TestReportedChargebacks(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup := till.Setup(t, till.Shop)
+		reference := func(name string) payment.Outcome {
+			return payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: name}
+		}
+		byOurName, byTheirs, byPayment := till.Paid(t, reference("GW-a")), till.Paid(t, reference("GW-b")), till.Paid(t, reference("GW-c"))
+		theirs, ofPayment := report(byTheirs.Transaction), report(byPayment.Transaction)
+		theirs.MerchantTransactionID, theirs.GatewayReference = "", "GW-b"
+		ofPayment.MerchantTransactionID, ofPayment.GatewayReference, ofPayment.PaymentID = "", "CB-c", "GW-c"
+		other := report(till.Paid(t, reference("GW-d")).Transaction)
+		other.AmountMinor++
+		unknown := report(payment.Transaction{MerchantTransactionID: "TXN-unknown", AmountMinor: 5_00, Currency: "EUR"})
+
+		all := []checkout.ReportedChargeback{report(byOurName.Transaction), theirs, ofPayment, other, unknown, report(byOurName.Transaction)}
+		taken := take(t, till, setup, all...)
+		for i, want := range []payment.Taken{payment.TakenNew, payment.TakenNew, payment.TakenNew, "", payment.TakenNew, payment.TakenUnchanged} {
+			if taken[i].Taken != want || (taken[i].Refused != nil) != (want == "") {
+				t.Errorf("report %d: %q, %v", i, taken[i].Taken, taken[i].Refused)
+			}
+		}
+		for _, paid := range []checkout.Result{byOurName, byTheirs, byPayment} {
+			if d := till.Debit(t, paid.Transaction.ID); !d.Transaction.IsChargedBack() {
+				t.Errorf("%s is %s", d.Transaction.GatewayReference, d.Transaction.Status)
+			}
+		}
+		if n := till.Env.Count(t, "chargebacks"); n != 4 {
+			t.Errorf("%d chargebacks are recorded", n)
+		}
+		for _, again := range take(t, till, setup, all[0], all[1], all[2], all[4]) {
+			if again.Taken != payment.TakenUnchanged || again.Refused != nil {
+				t.Errorf("reported again: %q, %v", again.Taken, again.Refused)
+			}
+		}
+		if told := till.Events(t)[payment.EventChargebackCreated]; told != 4 {
+			t.Errorf("%d chargebacks were told of", told)
+		}
+	})
+}
+
+func TestADryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved)
+		taken, err := till.TakeChargebacks(t.Context(), till.Setup(t, till.Shop), checkout.ChargebackReport{
+			GatewayID: till.Shop.Gateway.ID, Chargebacks: []checkout.ReportedChargeback{report(paid.Transaction)}, IsDryRun: true,
+		})
+		if err != nil || taken[0].Taken != payment.TakenNew {
+			t.Errorf("it would be %q: %v", taken[0].Taken, err)
+		}
+		if d := till.Debit(t, paid.Transaction.ID); d.Transaction.IsChargedBack() || till.Env.Count(t, "chargebacks") != 0 {
+			t.Error("something was written")
+		}
+	})
+}
+
+// TestAChargebackMayComeBeforeItsPayment: whichever comes second finds the other.
+func TestAChargebackMayComeBeforeItsPayment(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup := till.Setup(t, till.Shop)
+		early := report(payment.Transaction{MerchantTransactionID: "TXN-early", AmountMinor: 5_00, Currency: "EUR"})
+		take(t, till, setup, early)
+		found := payment.BringIn(payment.Transaction{
+			TenantID: till.Shop.ID, GatewayID: till.Shop.Gateway.ID, MerchantTransactionID: "TXN-early", AmountMinor: 5_00, Currency: "EUR",
+		}, approved, payment.SourceImport, till.Time.Now())
+		events, err := till.CreatedEvents(setup, found.Transaction)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := till.LinkChargebacks(t.Context(), setup, found.Transaction.ID); payment.KindOf(err) != payment.NotFound {
+			t.Errorf("a payment that is not there yet: %v", err)
+		}
+		till.Env.Write(t, addTransaction(found.Transaction, events))
+		if err := till.LinkChargebacks(t.Context(), setup, found.Transaction.ID); err != nil {
+			t.Fatal(err)
+		}
+		if d := till.Debit(t, found.Transaction.ID); !d.Transaction.IsChargedBack() {
+			t.Errorf("the payment is %s", d.Transaction.Status)
+		}
+	})
+}
+
+// TestABatchThatOthersKeepChangingIsHalved: what belongs to one busy payment does
+// not keep the others of a report waiting.
+func TestABatchThatOthersKeepChangingIsHalved(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup := till.Setup(t, till.Shop)
+		var reports []checkout.ReportedChargeback
+		var paid []payment.Transaction
+		for i := range 5 {
+			one := till.Paid(t, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: fmt.Sprint("GW-", i)}).Transaction
+			paid, reports = append(paid, one), append(reports, report(one))
+		}
+		// While the decisions are made, somebody changes the third payment: so often
+		// that a whole batch never fits, and the payment by itself does in the end.
+		busy := &busyClock{Clock: till.Time, changes: 20, change: func() {
+			till.Env.Exec(t, `UPDATE transactions SET status = CASE status WHEN 'approved' THEN 'refunded' ELSE 'approved' END WHERE id = $1`, paid[2].ID.String())
+		}}
+		till.Clock = busy
+		taken := take(t, till, setup, reports...)
+		for i, one := range taken {
+			if one.Taken != payment.TakenNew || one.Refused != nil {
+				t.Errorf("report %d: %q, %v", i, one.Taken, one.Refused)
+			}
+			if d := till.Debit(t, paid[i].ID); !d.Transaction.IsChargedBack() {
+				t.Errorf("payment %d is %s", i, d.Transaction.Status)
+			}
+		}
+	})
+}
+
+// busyClock has something happen whenever it is looked at, for a while.
+type busyClock struct {
+	*checkouttest.Clock
+	changes int
+	change  func()
+}
+
+func (c *busyClock) Now() time.Time {
+	if c.changes > 0 {
+		c.changes--
+		c.change()
+	}
+	return c.Clock.Now()
+}
+
+// TestAStaleReportGivesUpAlone: a single chargeback that others keep from being
+// written is an error, and no endless work.
+func TestAStaleReportGivesUpAlone(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	paid := till.Paid(t, approved)
+	till.Clock = &busyClock{Clock: till.Time, changes: 1 << 20, change: func() {
+		till.Env.Exec(t, `UPDATE transactions SET status = CASE status WHEN 'approved' THEN 'refunded' ELSE 'approved' END WHERE id = $1`, paid.Transaction.ID.String())
+	}}
+	_, err := till.TakeChargebacks(context.WithoutCancel(t.Context()), till.Setup(t, till.Shop), checkout.ChargebackReport{
+		GatewayID: till.Shop.Gateway.ID, Chargebacks: []checkout.ReportedChargeback{report(paid.Transaction)},
+	})
+	if err == nil {
+		t.Error("it was taken over somebody's change")
+	}
+}

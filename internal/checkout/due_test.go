@@ -1,0 +1,132 @@
+package checkout_test
+
+import (
+	"testing"
+	"time"
+
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
+)
+
+func TestSessionsRunOut(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		found := till.Session(t, storetest.ExpiresIn(time.Hour))
+		till.Time.Pass(time.Hour - time.Microsecond)
+		if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil {
+			t.Errorf("%d were ended before their time: %v", n, err)
+		}
+		till.Time.Pass(time.Microsecond)
+		if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil {
+			t.Errorf("%d were ended: %v", n, err)
+		}
+		if s := till.Env.Find(t, found.Session.Token).Session; s.Status != payment.SessionExpired || s.HoldsLead {
+			t.Errorf("the session is %s, holds its lead: %t", s.Status, s.HoldsLead)
+		}
+		if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil {
+			t.Errorf("%d were ended twice: %v", n, err)
+		}
+	})
+}
+
+// TestASessionThatNobodyVerifiedIsEndedByItsGateway: it may have collected
+// meanwhile, and is told to give up otherwise.
+func TestASessionThatNobodyVerifiedIsEndedByItsGateway(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, c := range []struct {
+			name    string
+			answer  func()
+			session payment.SessionStatus
+			paid    payment.TransactionStatus
+			open    bool
+		}{
+			{"collected after all", func() { till.Gateway.Answer(approved) }, payment.SessionCompleted, payment.TransactionApproved, false},
+			{"given up", func() { till.Gateway.Answer(storetest.Verification) }, payment.SessionExpired, payment.TransactionDeclined, false},
+			{"no answer", func() { till.Gateway.Silence() }, payment.SessionAwaiting, payment.TransactionPending, true},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				awaiting := till.Paid(t, storetest.Verification, storetest.ExpiresIn(time.Hour))
+				c.answer()
+				till.Time.Pass(time.Hour)
+				if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil {
+					t.Fatalf("%d were ended: %v", n, err)
+				}
+				asked := till.Gateway.Asked()
+				if last := asked[len(asked)-1]; !last.Abandon || last.MerchantTransactionID != awaiting.Transaction.MerchantTransactionID || last.GatewayReference != "GW-1" {
+					t.Errorf("the gateway was asked %+v", last)
+				}
+				d := till.Debit(t, awaiting.Transaction.ID)
+				if d.Session.Status != c.session || d.Transaction.Status != c.paid || d.Transaction.InFlight() != c.open {
+					t.Errorf("session %s, payment %s, in flight: %t", d.Session.Status, d.Transaction.Status, d.Transaction.InFlight())
+				}
+				if c.open && !d.Transaction.Attempt.NextLookupAt.Equal(till.World.Now().Add(silence)) {
+					t.Errorf("the question is %+v", d.Transaction.Attempt)
+				}
+			})
+		}
+	})
+}
+
+func TestAPendingPaymentIsAskedAboutOnItsDay(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, c := range []struct {
+			name   string
+			answer func()
+			want   payment.TransactionStatus
+			again  time.Duration
+		}{
+			{"collected", func() { till.Gateway.Answer(approved) }, payment.TransactionApproved, 0},
+			{"refused", func() { till.Gateway.Answer(declined) }, payment.TransactionDeclined, 0},
+			{"still pending", func() { till.Gateway.Answer(pending) }, payment.TransactionPending, 24 * time.Hour},
+			{"no answer", func() { till.Gateway.Silence() }, payment.TransactionPending, 24 * time.Hour},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				settles := till.Time.Now().Add(time.Hour)
+				paid := till.Paid(t, payment.Outcome{Verdict: payment.VerdictPending, GatewayReference: "GW-7", SettlesAt: settles})
+				till.Time.Set(settles.Add(-time.Microsecond))
+				if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil {
+					t.Fatalf("asked about %d before the day: %v", n, err)
+				}
+				till.Time.Set(settles)
+				c.answer()
+				if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil {
+					t.Fatalf("asked about %d: %v", n, err)
+				}
+				var due time.Time
+				if c.again > 0 {
+					due = settles.Add(c.again)
+				}
+				if got := till.Debit(t, paid.Transaction.ID).Transaction; got.Status != c.want || !got.SettleDueAt.Equal(due) {
+					t.Errorf("the payment is %s, due at %s", got.Status, got.SettleDueAt)
+				}
+				till.Gateway.Answer(declined)
+				till.Time.Pass(48 * time.Hour)
+				if _, err := till.RunDue(t.Context(), till.Time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	})
+}
+
+// TestWhatFailsDoesNotHoldUpTheRest has one tenant's gateway speak nonsense.
+func TestWhatFailsDoesNotHoldUpTheRest(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		broken := till.Unknown(t)
+		sound := till.Unknown(t)
+		till.Env.Exec(t, `UPDATE sessions SET status = 'COMPLETED' WHERE id = $1`, broken.Session.ID.String())
+		till.World.Pass(silence)
+		till.Gateway.Answer(approved)
+		n, err := till.RunLookups(t.Context())
+		if n != 1 || err == nil {
+			t.Errorf("%d were asked about, %v", n, err)
+		}
+		if d := till.Debit(t, sound.Transaction.ID); d.Transaction.Status != payment.TransactionApproved {
+			t.Errorf("the payment behind it is %s", d.Transaction.Status)
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package checkout_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/checkout"
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/gateway"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+func addTransaction(t payment.Transaction, events []store.EventRow) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		tx.AddTransaction(t, events)
+		return nil
+	}
+}
+
+// hear has the gateway report something of the till's shop.
+func hear(t *testing.T, till *checkouttest.Till, notices ...gateway.Notice) checkout.Notified {
+	t.Helper()
+	till.Gateway.Report(notices...)
+	told, err := till.Notify(t.Context(), till.Shop.Gateway.ID, gateway.Notification{})
+	if err != nil {
+		t.Fatalf("notify: %v", err)
+	}
+	return told
+}
+
+// chargedBack makes a report one of a chargeback.
+func chargedBack(n gateway.Notice) gateway.Notice {
+	n.Chargeback = &payment.Chargeback{
+		MerchantTransactionID: n.Transaction.MerchantTransactionID, AmountMinor: n.Transaction.AmountMinor, Currency: "EUR",
+	}
+	return n
+}
+
+func TestNotifications(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, c := range []struct {
+			name    string
+			known   func(*testing.T) payment.Debit
+			notice  func(payment.Debit) gateway.Notice
+			refused bool
+			want    payment.TransactionStatus
+		}{
+			{
+				"a payment under way is settled", func(t *testing.T) payment.Debit { t.Helper(); return till.Unknown(t) },
+				func(d payment.Debit) gateway.Notice { return noticeOf(d, approved) }, false, payment.TransactionApproved,
+			},
+			{
+				"a payment that awaits verification is settled", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, storetest.Verification).Debit },
+				func(d payment.Debit) gateway.Notice { return noticeOf(d, approved) }, false, payment.TransactionApproved,
+			},
+			{
+				"a pending payment is refused", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, pending).Debit },
+				func(d payment.Debit) gateway.Notice { return noticeOf(d, declined) }, false, payment.TransactionDeclined,
+			},
+			{
+				"what is known changes nothing", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, approved).Debit },
+				func(d payment.Debit) gateway.Notice { return noticeOf(d, approved) }, false, payment.TransactionApproved,
+			},
+			{
+				"what contradicts our records is refused", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, approved).Debit },
+				func(d payment.Debit) gateway.Notice { return noticeOf(d, declined) }, true, payment.TransactionApproved,
+			},
+			{
+				"another amount is refused", func(t *testing.T) payment.Debit { t.Helper(); return till.Unknown(t) },
+				func(d payment.Debit) gateway.Notice {
+					n := noticeOf(d, approved)
+					n.Transaction.AmountMinor++
+					return n
+				}, true, payment.TransactionPending,
+			},
+			{
+				"a chargeback is taken", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, approved).Debit },
+				func(d payment.Debit) gateway.Notice { return chargedBack(noticeOf(d, payment.Outcome{})) }, false, payment.TransactionChargedBack,
+			},
+			{
+				"a chargeback proves that the payment was collected", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, pending).Debit },
+				func(d payment.Debit) gateway.Notice { return chargedBack(noticeOf(d, payment.Outcome{})) }, false, payment.TransactionChargedBack,
+			},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				known := c.known(t)
+				told := hear(t, till, c.notice(known))
+				want := checkout.Notified{Taken: 1}
+				if c.refused {
+					want = checkout.Notified{Refused: 1}
+				}
+				if told != want {
+					t.Errorf("told %+v, want %+v", told, want)
+				}
+				if got := till.Debit(t, known.Transaction.ID).Transaction.Status; got != c.want {
+					t.Errorf("the payment is %s, want %s", got, c.want)
+				}
+				if c.refused != strings.Contains(till.Log(), known.Transaction.MerchantTransactionID) {
+					t.Errorf("logged: %s", till.Log())
+				}
+			})
+		}
+	})
+}
+
+func TestANotificationOfAPaymentThatWeDoNotKnowBringsItIn(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		unknown := payment.Debit{Transaction: payment.Transaction{MerchantTransactionID: "TXN-theirs", AmountMinor: 7_00, Currency: "EUR"}}
+		for range 2 { // the second time it is known
+			if told := hear(t, till, noticeOf(unknown, approved)); told.Taken != 1 {
+				t.Fatalf("told %+v", told)
+			}
+		}
+		found, err := till.Store.Tenant(till.Shop.ID).DebitByMerchantID(t.Context(), "TXN-theirs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := found.Transaction; r.Status != payment.TransactionApproved || r.GatewayID != till.Shop.Gateway.ID || r.Source != payment.SourceWebhook || r.GatewayReference != "GW-1" {
+			t.Errorf("it is %s through %s from %s", r.Status, r.GatewayID, r.Source)
+		}
+		if n := till.Events(t)[payment.EventTransactionCreated]; n != 1 {
+			t.Errorf("it was told of %d times", n)
+		}
+	})
+}
+
+func TestARefundIsSettledByItsNotification(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved)
+		till.Gateway.Silence()
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil)
+		if payment.KindOf(err) != payment.OutcomeUnknown {
+			t.Fatal(err)
+		}
+		if told := hear(t, till, noticeOf(payment.Debit{Transaction: refund}, approved)); told.Taken != 1 {
+			t.Fatalf("told %+v", told)
+		}
+		if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionRefunded {
+			t.Errorf("the payment is %s", d.Transaction.Status)
+		}
+	})
+}
+
+func TestWhoseNotificationIsNotHeard(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		if _, err := till.Notify(t.Context(), payment.NewID(), gateway.Notification{}); payment.KindOf(err) != payment.NotFound {
+			t.Errorf("a gateway that nobody has: %v", err)
+		}
+		if _, err := till.Notify(t.Context(), till.Shop.Offer.ID, gateway.Notification{}); payment.KindOf(err) != payment.NotFound {
+			t.Errorf("what is no gateway: %v", err)
+		}
+		open := till.Unknown(t)
+		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Active = false })
+		if told := hear(t, till, noticeOf(open, approved)); told.Taken != 1 {
+			t.Errorf("one that was switched off since is not heard: %+v", told)
+		}
+		elsewhere := till.NewShop(t)
+		till.Gateway.Report(noticeOf(open, declined))
+		if _, err := till.Notify(t.Context(), elsewhere.Gateway.ID, gateway.Notification{}); err != nil {
+			t.Fatal(err)
+		}
+		if d := till.Debit(t, open.Transaction.ID); d.Transaction.Status != payment.TransactionApproved {
+			t.Errorf("another tenant's gateway made it %s", d.Transaction.Status)
+		}
+	})
+	t.Run("one that sends none", func(t *testing.T) {
+		t.Parallel()
+		till := checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithoutAbilities)
+		if _, err := till.Notify(t.Context(), till.Shop.Gateway.ID, gateway.Notification{}); payment.KindOf(err) != payment.NotFound {
+			t.Errorf("the answer is %v", err)
+		}
+	})
+}
+
+// TestOneGatewaysReferenceIsNotAnothers: references are a gateway's own, and two
+// accounts of a tenant may have given the same one.
+func TestOneGatewaysReferenceIsNotAnothers(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		ours := till.Paid(t, pending)
+		other := till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.ID = payment.NewID() })
+		theirs := till.Paid(t, pending, func(d *storetest.Draft) { d.GatewayID = other.ID })
+		notice := noticeOf(ours.Debit, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "GW-2"})
+		notice.Transaction.MerchantTransactionID = ""
+		till.Gateway.Report(notice)
+		if _, err := till.Notify(t.Context(), other.ID, gateway.Notification{}); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := till.Debit(t, ours.Transaction.ID), till.Debit(t, theirs.Transaction.ID); a.Transaction.Status != payment.TransactionPending || b.Transaction.Status != payment.TransactionApproved {
+			t.Errorf("ours is %s, theirs %s", a.Transaction.Status, b.Transaction.Status)
+		}
+	})
+}
+
+func TestWhatAFileReportsSettlesAPendingPayment(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup, paid := till.Setup(t, till.Shop), till.Paid(t, pending)
+		if err := till.SettleReported(t.Context(), setup, paid.Transaction.ID, approved); err != nil {
+			t.Fatal(err)
+		}
+		if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionApproved || d.Order.Status != payment.OrderCompleted {
+			t.Errorf("payment %s, order %s", d.Transaction.Status, d.Order.Status)
+		}
+		if err := till.SettleReported(t.Context(), setup, paid.Transaction.ID, declined); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("the opposite afterwards: %v", err)
+		}
+		if err := till.SettleReported(t.Context(), setup, payment.NewID(), approved); payment.KindOf(err) != payment.NotFound {
+			t.Errorf("of what nobody knows: %v", err)
+		}
+	})
+}
+
+// TestAGatewayInsideThisProgramIsHeardOnItsDay: what was not taken is said again an
+// hour later.
+func TestAGatewayInsideThisProgramIsHeardOnItsDay(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, payment.Outcome{Verdict: payment.VerdictPending, SettlesAt: till.Time.Now().Add(time.Hour * 24)})
+		run := func(want int) {
+			t.Helper()
+			if n, err := till.RunDue(t.Context(), till.Time.Now()); n != want || err != nil {
+				t.Fatalf("%d things were done, want %d: %v", n, want, err)
+			}
+		}
+		till.Gateway.Announce(paid.Transaction, till.Time.Now().Add(time.Minute))
+		run(0)
+		till.Time.Pass(time.Minute)
+		till.Gateway.Report(gateway.Notice{}) // it names no payment, and cannot be taken
+		run(1)
+		if !strings.Contains(till.Log(), "was not taken") {
+			t.Errorf("logged: %s", till.Log())
+		}
+		till.Gateway.Report(noticeOf(paid.Debit, approved))
+		till.Time.Pass(time.Hour - time.Microsecond)
+		run(0)
+		till.Time.Pass(time.Microsecond)
+		run(1)
+		if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionApproved {
+			t.Errorf("the payment is %s", d.Transaction.Status)
+		}
+		run(0)
+	})
+}
