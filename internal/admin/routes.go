@@ -28,6 +28,8 @@ type Admin struct {
 	Real      clock.Clock
 	// Movable is the sandbox's clock, nil in production: there is no such door.
 	Movable *clock.Movable
+	// Guests are routes of other packages that are for the operator alone.
+	Guests []web.Route
 }
 
 // errInvalidToken is the answer to a token that is not the operator's.
@@ -52,6 +54,10 @@ func (a *Admin) Routes() []web.Route {
 	routes = append(routes, a.searchRoutes()...)
 	routes = append(routes, a.moneyRoutes()...)
 	routes = append(routes, a.subscriptionRoutes()...)
+	for _, guest := range a.Guests {
+		guest.Handler = a.guarded(guest.Handler)
+		routes = append(routes, guest)
+	}
 	if a.Movable == nil {
 		return routes
 	}

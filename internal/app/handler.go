@@ -31,8 +31,10 @@ func (a *App) newHandler() http.Handler {
 		}
 	}
 	routes = append(routes, a.api().Routes()...)
-	routes = append(routes, a.admin().Routes()...)
-	routes = append(routes, a.page().Routes()...)
+	pages, operator := a.page(), a.admin()
+	operator.Guests = pages.OperatorRoutes()
+	routes = append(routes, operator.Routes()...)
+	routes = append(routes, pages.Routes()...)
 	front := web.Front{
 		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: clock.Real{}, Observe: a.metrics.ObserveRequest,
 	}

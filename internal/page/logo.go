@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"html/template"
 	"io"
 	"mime"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
 	"sepad/internal/limit"
@@ -151,8 +153,9 @@ func isPicture(kind string) bool {
 
 // logoView is a logo as the head of the page shows it.
 type logoView struct {
+	Address template.URL
 	// Dark takes the place of Address on dark screens, "" when there is none.
-	Address, Dark string
+	Dark string
 	// Alt is the merchant's name, "" where the name stands beside the logo.
 	Alt string
 	// Plate says on which screens the logo needs a ground of its own.
@@ -162,7 +165,7 @@ type logoView struct {
 // logoOf is the logo of the session's page, nil where the name must do: it is
 // looked at here, so that no browser shows a broken picture. A symbol without
 // a word gets the name beside it, and a logo in the colour of the screen a plate.
-func (p *Page) logoOf(r *http.Request, v visit, path string) *logoView {
+func (p *Page) logoOf(r *http.Request, v visit) *logoView {
 	branding := v.Page.Branding
 	if branding.LogoURL == nil {
 		return nil
@@ -171,12 +174,16 @@ func (p *Page) logoOf(r *http.Request, v visit, path string) *logoView {
 	if found.picture == nil {
 		return nil
 	}
-	shown := &logoView{Address: path + "logo"}
+	path := "/pay/" + v.Session.Token + "/logo/"
+	shown := &logoView{Address: template.URL(path)} //nolint:gosec // G203: a token has letters that need no quoting
+	if v.Session.ID == uuid.Nil {
+		shown.Address = found.inline()
+	}
 	if !found.look.isSymbol {
 		shown.Alt = v.Tenant.Name
 	}
-	if dark := branding.LogoDarkURL; dark != nil && p.Logos.soon(r.Context(), *dark, p.Real.Now()).picture != nil {
-		shown.Dark = path + "logo?dark"
+	if dark := branding.LogoDarkURL; dark != nil && v.Session.ID != uuid.Nil && p.Logos.soon(r.Context(), *dark, p.Real.Now()).picture != nil {
+		shown.Dark = path + "?dark"
 		return shown
 	}
 	switch found.look.tone {
@@ -188,7 +195,7 @@ func (p *Page) logoOf(r *http.Request, v visit, path string) *logoView {
 	return shown
 }
 
-// showLogo answers GET /pay/{token}/logo.
+// showLogo answers GET /pay/{token}/logo/.
 func (p *Page) showLogo(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, limit.Page); err != nil {
 		return err

@@ -7,7 +7,7 @@
 //	POST /pay/{token}/bank/       the name of an IBAN's bank, while it is typed (lookup.go)
 //	POST /pay/{token}/draft/      what is being typed, kept for a reload (draft.go)
 //	GET  /pay/{token}/state/      whether there is something new to show (lookup.go)
-//	GET  /pay/{token}/logo        the merchant's logo, fetched by us (logo.go)
+//	GET  /pay/{token}/logo/       the merchant's logo, fetched by us (logo.go)
 //	GET  /pay/assets/{hash}/…     style and script, kept by browsers for good (assets.go)
 //
 // The page works without its script: every POST ends in a redirect to the GET,
@@ -56,12 +56,24 @@ func (p *Page) Routes() []web.Route {
 	return []web.Route{
 		{Method: http.MethodGet, Pattern: "/pay/{token}/", Handler: p.explained(p.show)},
 		{Method: http.MethodPost, Pattern: "/pay/{token}/", Handler: p.explained(p.submit)},
-		{Method: http.MethodGet, Pattern: "/pay/{token}/mandate/", Handler: p.explained(p.showMandate)},
-		{Method: http.MethodPost, Pattern: "/pay/{token}/bank/", Handler: p.lookUpBank},
-		{Method: http.MethodPost, Pattern: "/pay/{token}/draft/", Handler: p.takeDraft},
-		{Method: http.MethodGet, Pattern: "/pay/{token}/state/", Handler: p.showState},
-		{Method: http.MethodGet, Pattern: "/pay/{token}/logo", Handler: p.showLogo},
+		{Method: http.MethodGet, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
+			"mandate": p.explained(p.showMandate), "state": p.showState, "logo": p.showLogo,
+		})},
+		{Method: http.MethodPost, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
+			"bank": p.lookUpBank, "draft": p.takeDraft,
+		})},
 		{Method: http.MethodGet, Pattern: "/pay/assets/{hash}/{file}", Handler: showAsset},
+	}
+}
+
+// choose finds the part of a session's page. They are not routes of their own:
+// a preview's address, with its id in that place, could be told from neither.
+func choose(parts map[string]web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if part, known := parts[r.PathValue("part")]; known {
+			return part(w, r)
+		}
+		return web.ErrNotFound
 	}
 }
 

@@ -35,8 +35,10 @@ type view struct {
 	// Trust is said below the button, in a few words each.
 	Trust    []string
 	TestMode bool
-	// LanguageQuery stands before the language in the links of the switch.
-	LanguageQuery string
+	// Preview tells that nothing on the page may be sent; LanguageQuery stands
+	// before the language in the links of its switch.
+	Preview       bool
+	LanguageQuery template.URL
 
 	Order  *orderView
 	Form   *formView
@@ -69,7 +71,7 @@ func (p *Page) frame(r *http.Request, v visit, title string) view {
 	if v.Page != nil {
 		f.Brand = brandPath(v.Page.Branding.PrimaryColor, v.Page.Branding.AccentColor)
 		f.BackURL = webAddress(v.Page.Links.Shop)
-		f.Logo = p.logoOf(r, v, "/pay/"+v.Session.Token+"/")
+		f.Logo = p.logoOf(r, v)
 	}
 	return f
 }
@@ -79,16 +81,20 @@ func (p *Page) frame(r *http.Request, v visit, title string) view {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// write renders before the status is sent, so that no half page is.
 func write(w http.ResponseWriter, status int, name string, data any) error {
+	w.Header().Set("X-Frame-Options", "DENY")
+	return writeWith(w, status, name, data, contentPolicy)
+}
+
+// writeWith renders before the status is sent, so that no half page is.
+func writeWith(w http.ResponseWriter, status int, name string, data any, policy string) error {
 	var html bytes.Buffer
 	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
 		return err
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", contentPolicy)
-	header.Set("X-Frame-Options", "DENY")
+	header.Set("Content-Security-Policy", policy)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")

@@ -254,6 +254,7 @@
     }
 
     form.addEventListener("submit", (event) => {
+      if ("preview" in document.body.dataset) event.preventDefault();
       if (event.submitter?.name === "language" || event.submitter?.name === "test_iban") return;
       if (button.getAttribute("aria-busy") === "true") {
         event.preventDefault();
@@ -303,6 +304,7 @@
   // the button would. The mark between them says nothing but that.
   const setUpVerify = (form) => {
     const mark = "bank " + location.pathname, way = byID("to-bank"), progress = byID("progress");
+    if ("preview" in document.body.dataset) return;
     const leave = () => { try { sessionStorage.setItem(mark, "1"); return true; } catch { return false; } };
     way?.addEventListener("click", leave);
     form.addEventListener("submit", (event) => {
@@ -333,7 +335,7 @@
   }
   if (pay) setUpForm(pay);
   if (verify) setUpVerify(verify);
-  if (stage === "processing") watch(1000);
+  if (stage === "processing" && !("preview" in document.body.dataset)) watch(1000);
   if (slow) sayMore(byID("more"), JSON.parse(slow));
   if (print) {
     print.hidden = false;
