@@ -34,6 +34,7 @@ func TestTidy(t *testing.T) {
 	}
 	report(t, checkPackageComments(sources))
 	report(t, checkProviderFiles(sources))
+	report(t, checkMasking(sources))
 }
 
 func report(t *testing.T, findings []finding) {

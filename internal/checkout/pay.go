@@ -9,6 +9,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/store"
 )
 
@@ -21,6 +22,7 @@ const maxSendWindow = 5 * time.Second
 
 // Payment is what a payer hands in.
 type Payment struct {
+	sepa.Masked
 	Token             string
 	Instrument        payment.Instrument
 	TenantReferenceID *string

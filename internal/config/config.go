@@ -9,12 +9,14 @@ import (
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/vault"
 	"sepad/internal/web"
 )
 
 // Config is what a server is made from.
 type Config struct {
+	sepa.Masked
 	Environment merchant.Environment
 	Listen      string
 	// PublicURL has no slash at its end. It is "" in a sandbox that was told
@@ -46,6 +48,7 @@ type Config struct {
 
 // Access is what a short command needs of the settings.
 type Access struct {
+	sepa.Masked
 	Environment       merchant.Environment
 	DatabaseURL       string
 	Vault             *vault.Vault

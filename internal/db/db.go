@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -31,6 +32,14 @@ type Options struct {
 	// Logger takes what the queue has to say; nil drops it.
 	Logger *slog.Logger
 }
+
+// An address may hold a password; printed, options do not show it.
+
+func (o Options) String() string { return "options of a database" }
+
+func (o Options) Format(w fmt.State, _ rune)   { io.WriteString(w, o.String()) }
+func (o Options) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+func (o Options) LogValue() slog.Value         { return slog.StringValue(o.String()) }
 
 const defaultMaxConnections = 24
 

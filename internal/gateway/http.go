@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"sepad/internal/sepa"
 )
 
 const (
@@ -34,6 +36,7 @@ const (
 // HTTPOptions are what a deployment, or a test, may say about connections to
 // gateways. The zero value is meant for production.
 type HTTPOptions struct {
+	sepa.Masked
 	// ConnectTimeout replaces DefaultConnectTimeout, MaxAnswer DefaultMaxAnswer.
 	ConnectTimeout time.Duration
 	MaxAnswer      int64
@@ -115,6 +118,7 @@ func newTransport(options HTTPOptions) *http.Transport {
 
 // Request is one call of a gateway. Its path is below the base address.
 type Request struct {
+	sepa.Masked
 	Method string
 	Path   string
 	Query  url.Values
@@ -124,6 +128,7 @@ type Request struct {
 
 // Answer is what came back, whole.
 type Answer struct {
+	sepa.Masked
 	StatusCode int
 	Header     http.Header
 	Body       []byte

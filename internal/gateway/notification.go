@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 )
 
 // Errors of a NotificationReceiver, wrapped or not.
@@ -24,6 +25,7 @@ var (
 
 // Notification is a gateway's call to us.
 type Notification struct {
+	sepa.Masked
 	Header http.Header
 	Body   []byte
 }

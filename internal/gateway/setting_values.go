@@ -2,14 +2,15 @@ package gateway
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
+
+	"sepad/internal/sepa"
 )
 
 // Values are an account's settings as its adapter gets them: checked, complete
 // with defaults, and masked however they are printed. Asking for a name that the
 // adapter's table does not have is a mistake in the adapter, and panics.
 type Values struct {
+	sepa.Masked
 	table  []Setting
 	values map[string]any
 }
@@ -82,16 +83,3 @@ func (v Values) shown(prefix string, secrets *[]string) map[string]any {
 	}
 	return shown
 }
-
-const masked = "***"
-
-func (v Values) String() string { return masked }
-
-// Format masks for every verb.
-func (v Values) Format(w fmt.State, _ rune) { io.WriteString(w, masked) }
-
-// MarshalText keeps the settings out of JSON.
-func (v Values) MarshalText() ([]byte, error) { return []byte(masked), nil }
-
-// LogValue keeps the settings out of logs.
-func (v Values) LogValue() slog.Value { return slog.StringValue(masked) }

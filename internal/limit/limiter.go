@@ -2,6 +2,8 @@ package limit
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"time"
@@ -21,6 +23,14 @@ type Settings struct {
 
 	patience time.Duration // with Redis; 0 for the default
 }
+
+// An address of Redis may hold a password; printed, settings do not show it.
+
+func (s Settings) String() string { return "limits" }
+
+func (s Settings) Format(w fmt.State, _ rune)   { io.WriteString(w, s.String()) }
+func (s Settings) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Settings) LogValue() slog.Value         { return slog.StringValue(s.String()) }
 
 // Limiter decides whether a call may go on. It is safe for concurrent use.
 type Limiter struct {

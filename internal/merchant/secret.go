@@ -38,5 +38,9 @@ func (s Settings) String() string { return mask }
 // Format masks for every verb.
 func (s Settings) Format(w fmt.State, _ rune) { io.WriteString(w, mask) }
 
+// MarshalText keeps the settings out of JSON; what is stored of them is encoded
+// as a map.
+func (s Settings) MarshalText() ([]byte, error) { return []byte(mask), nil }
+
 // LogValue keeps the settings out of logs.
 func (s Settings) LogValue() slog.Value { return slog.StringValue(mask) }

@@ -24,6 +24,3 @@ type Acceptance struct {
 	UserAgent  string
 	AcceptedAt time.Time
 }
-
-// String keeps a person out of logs.
-func (a Acceptance) String() string { return "acceptance of " + a.TransactionID.String() }

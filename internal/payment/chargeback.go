@@ -62,6 +62,3 @@ type Chargeback struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
-
-// String keeps a person out of logs.
-func (r Chargeback) String() string { return "chargeback " + r.ID.String() }

@@ -41,6 +41,3 @@ func (l Lead) EmailKey() string {
 
 // wirePrefix begins a label of a domain that is written for the wire.
 const wirePrefix = "xn--"
-
-// String keeps a person out of logs.
-func (l Lead) String() string { return "lead " + l.ID.String() }

@@ -79,9 +79,6 @@ type Instrument struct {
 	Bank       sepa.Bank
 }
 
-// String keeps a person out of logs.
-func (i Instrument) String() string { return "account " + i.IBAN.Masked() }
-
 // Phase says which question to the gateway is outstanding.
 type Phase string
 
@@ -157,9 +154,6 @@ type Transaction struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
-
-// String keeps a person out of logs.
-func (t Transaction) String() string { return "transaction " + t.ID.String() }
 
 // InFlight tells that a gateway's answer is outstanding.
 func (t Transaction) InFlight() bool { return t.Attempt.Phase != PhaseNone }

@@ -10,6 +10,7 @@ import (
 
 	"sepad/internal/db"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 )
 
 // ErrLeadBusy says that the lead has an active session already.
@@ -182,6 +183,7 @@ func (tx *Tx) EndSession(s payment.Session) {
 
 // Repeat is the outcome of an earlier create with the same idempotency key.
 type Repeat struct {
+	sepa.Masked
 	RequestHash string
 	Token       string
 }

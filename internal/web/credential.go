@@ -1,6 +1,9 @@
 package web
 
 import (
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -30,8 +33,13 @@ type Credential struct {
 	Secret string
 }
 
-// String keeps the secret out of logs.
+// However it is printed, a credential does not show its secret.
+
 func (c Credential) String() string { return "credential" }
+
+func (c Credential) Format(w fmt.State, _ rune)   { io.WriteString(w, c.String()) }
+func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c Credential) LogValue() slog.Value         { return slog.StringValue(c.String()) }
 
 // The three answers to a caller who is not known (contract 5).
 var (

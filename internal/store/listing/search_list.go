@@ -10,6 +10,7 @@ import (
 
 	"sepad/internal/db"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/store"
 )
 
@@ -33,6 +34,7 @@ const (
 
 // SessionSearch says which sessions are looked for.
 type SessionSearch struct {
+	sepa.Masked
 	Common
 	// Status is the one that readers see at the instant Now.
 	Status      payment.SessionStatus
@@ -94,6 +96,7 @@ func FindSession(ctx context.Context, t store.Tenant, id uuid.UUID) (SessionReco
 
 // TransactionSearch says which transactions are looked for.
 type TransactionSearch struct {
+	sepa.Masked
 	Common
 	Status payment.TransactionStatus
 	// Type is a standardized one.
@@ -163,6 +166,7 @@ func SearchChargebacks(ctx context.Context, s *store.Store, f ChargebackSearch, 
 
 // SubscriptionSearch says which subscriptions are looked for.
 type SubscriptionSearch struct {
+	sepa.Masked
 	Common
 	Status      payment.SubscriptionStatus
 	GatewayID   uuid.UUID
@@ -190,6 +194,7 @@ func SearchSubscriptions(ctx context.Context, s *store.Store, f SubscriptionSear
 
 // LeadSearch says which leads are looked for.
 type LeadSearch struct {
+	sepa.Masked
 	Common
 	EmailKey string
 }
