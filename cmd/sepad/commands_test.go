@@ -87,7 +87,8 @@ func TestTestIBANs(t *testing.T) {
 	}
 	for _, outcome := range strings.Fields(`approved declined_insufficient_funds declined_invalid_iban declined_mandate_rejected
 		declined_account_closed declined_do_not_honor declined_unknown gateway_unavailable verification_approved
-		verification_rejected verification_page pending_approved pending_declined chargeback timeout_approved timeout_lost
+		verification_rejected verification_page pending_approved pending_declined chargeback returned_insufficient_funds
+		returned_mandate_rejected returned_account_closed timeout_approved timeout_lost
 		slow rebill_declined_once rebill_declined rebill_account_closed`) {
 		if !seen[outcome] {
 			t.Errorf("no IBAN is %s", outcome)

@@ -104,7 +104,7 @@ type subscriptionsPreviewCommand struct {
 }
 
 func (subscriptionsPreviewCommand) Help() string {
-	return "The dates hold as long as every collection succeeds; one that is refused is tried again on other days."
+	return "The dates hold as long as every collection succeeds; one that is refused is tried again on other days. Money moves on the due date, the next TARGET2 business day."
 }
 
 func (c *subscriptionsPreviewCommand) Run(p *program) error {
@@ -121,7 +121,8 @@ func (c *subscriptionsPreviewCommand) Run(p *program) error {
 			return nil
 		}
 		for _, date := range dates {
-			fmt.Fprintf(p.stdout, "%s  %s  %s %s\n", date, date.Start().Format("Mon"), sub.AmountMinor, sub.Currency)
+			due := date.DueDate()
+			fmt.Fprintf(p.stdout, "%s  due %s  %s  %s %s\n", date, due, due.Start().Format("Mon"), sub.AmountMinor, sub.Currency)
 		}
 		return nil
 	})

@@ -58,6 +58,27 @@ var (
 	refused = apptest.Fields{"taken": 0, "refused": 1}
 )
 
+func TestSandboxReturnsWithTheReason(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	returned := map[string]string{
+		apptest.Chargeback: "MD06", apptest.ReturnedInsufficientFunds: "AM04",
+		apptest.ReturnedMandateRejected: "MD01", apptest.ReturnedAccountClosed: "AC04",
+	}
+	sales := map[string]string{}
+	for account := range returned {
+		_, sales[account] = sale(t, s, account)
+	}
+	s.Advance(t, 3*24*time.Hour)
+	for account, code := range returned {
+		wantTransaction(t, s, sales[account], apptest.Fields{"status": "charged_back"})
+		got := storetest.Scalar[string](t, s.Env, `SELECT reason_code FROM chargebacks WHERE transaction_id = '`+sales[account]+`'`)
+		if got != code {
+			t.Errorf("the account ...%s came back with %s, want %s", account[len(account)-4:], got, code)
+		}
+	}
+}
+
 func TestSandboxReportsByItself(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

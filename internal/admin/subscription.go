@@ -72,7 +72,9 @@ type previewBody struct {
 	Status         payment.SubscriptionStatus `json:"status"`
 	Amount         string                     `json:"amount"`
 	Currency       string                     `json:"currency"`
-	Dates          []string                   `json:"dates"`
+	// Dates are billing dates; DueDates are when their money moves.
+	Dates    []string `json:"dates"`
+	DueDates []string `json:"due_dates"`
 }
 
 // previewSubscription answers GET /subscriptions/{id}/preview/.
@@ -85,9 +87,9 @@ func (a *Admin) previewSubscription(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	body := previewBody{sub.ID, sub.Status, sub.AmountMinor.String(), sub.Currency, make([]string, len(dates))}
+	body := previewBody{sub.ID, sub.Status, sub.AmountMinor.String(), sub.Currency, make([]string, len(dates)), make([]string, len(dates))}
 	for i, date := range dates {
-		body.Dates[i] = date.String()
+		body.Dates[i], body.DueDates[i] = date.String(), date.DueDate().String()
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)
 	return nil

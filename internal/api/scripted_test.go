@@ -120,5 +120,6 @@ func eachScripted(t *testing.T, test func(t *testing.T, s *apptest.Server, g *sc
 // addScripted sets the account up.
 func addScripted(t *testing.T, s *apptest.Server, more string) {
 	t.Helper()
-	s.Apply(t, `tenants: [{id: `+apptest.Shop+`, name: Bergladen, gateways: [{id: `+scriptedGateway+`, name: Scripted account, adapter: scripted`+more+`}]}]`)
+	s.Apply(t, `tenants: [{id: `+apptest.Shop+`, name: Bergladen,
+    creditor: {name: Bergladen GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}, gateways: [{id: `+scriptedGateway+`, name: Scripted account, adapter: scripted`+more+`}]}]`)
 }

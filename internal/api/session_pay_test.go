@@ -15,6 +15,9 @@ import (
 var outcomes = map[sandbox.Outcome]fields{
 	sandbox.Approved:                  approved,
 	sandbox.Chargeback:                approved,
+	sandbox.ReturnedInsufficientFunds: approved,
+	sandbox.ReturnedMandateRejected:   approved,
+	sandbox.ReturnedAccountClosed:     approved,
 	sandbox.Slow:                      approved,
 	sandbox.RebillDeclinedOnce:        approved,
 	sandbox.RebillDeclined:            approved,
@@ -191,6 +194,17 @@ func nextMonth(from time.Time) string {
 	return first.AddDate(0, 0, min(from.Day(), last)-1).Format(time.DateOnly)
 }
 
+func TestPayOutsideTheEEA(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	const swiss = "CH9300762011623852957"
+	at := func(address body) string {
+		return s.Create(t, apptest.Direct().With(body{"lead": apptest.Lead().With(address)}))
+	}
+	s.Pay(t, at(body{"city": "Bern"}), swiss).WantBad(t, map[string]string{"iban": ""})
+	s.Pay(t, at(body{"address": "Gasse 1", "city": "Bern"}), swiss).Want(t, http.StatusOK, fields{"status": "completed", "payment_method.iban_country": "CH"})
+}
+
 func TestPayRefusesBadInput(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -221,6 +235,9 @@ func TestPayRefusesBadInput(t *testing.T) {
 			{"other characters", body{"iban": "DE89_3704_0044_0532_0130_00"}, map[string]string{"iban": ""}},
 			{"a tab within", body{"iban": "DE89\t370400440532013000"}, map[string]string{"iban": ""}},
 			{"a country outside the SEPA schemes", body{"iban": "TR330006100519786457841326"}, map[string]string{"iban": ""}},
+			{"a Swiss account of a payer without an address", body{"iban": "CH9300762011623852957"}, map[string]string{
+				"iban": "An account outside the European Economic Area is debited only with the payer's address: give lead.address and lead.city when creating the session.",
+			}},
 			{"a holder of 256 characters", body{"iban_holder_name": strings.Repeat("ü", 256)}, map[string]string{"iban_holder_name": ""}},
 			{
 				"a control character",

@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/store"
 )
 
@@ -16,6 +17,7 @@ const idempotencyLife = 24 * time.Hour
 
 // CreateRequest is what a merchant asks for. A nil field was not given.
 type CreateRequest struct {
+	sepa.Masked
 	// HasCampaign selects campaign mode, also when the id given is no good.
 	HasCampaign bool
 	CampaignID  *uuid.UUID
@@ -47,6 +49,7 @@ type CreateRequest struct {
 
 // Created is a session that a merchant may hand to its customer.
 type Created struct {
+	sepa.Masked
 	Token      string
 	PaymentURL string
 }
@@ -250,6 +253,6 @@ func (c *Checkout) checkCurrency(setup *merchant.Setup, s payment.Session, bad p
 		return
 	}
 	if !c.Gateways.Collects(account.Adapter, s.Terms.Currency) {
-		bad.Add("currency", "The gateway cannot collect this currency.")
+		bad.Add("currency", "The gateway cannot collect this currency: SEPA collects EUR.")
 	}
 }

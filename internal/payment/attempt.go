@@ -16,6 +16,9 @@ func Begin(s Session, lead Lead, order *Order, sub Submission, now time.Time) (C
 	if err := s.CheckPayable(now); err != nil {
 		return Change{}, err
 	}
+	if err := CheckPayer(sub.Instrument.IBAN, lead); err != nil {
+		return Change{}, err
+	}
 	o, err := orderFor(s, order, now)
 	if err != nil {
 		return Change{}, err

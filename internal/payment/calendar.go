@@ -1,6 +1,10 @@
 package payment
 
-import "time"
+import (
+	"time"
+
+	"sepad/internal/sepa"
+)
 
 // Date is a day without a time, in UTC. Its zero value means "none".
 type Date struct{ day time.Time }
@@ -40,6 +44,16 @@ func (d Date) AddMonths(n int) Date {
 	y, m, day := d.day.Date()
 	last := time.Date(y, m+time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC)
 	return Date{last.AddDate(0, 0, min(day, last.Day())-last.Day())}
+}
+
+// DueDate is the day on which the money of a billing date moves: the date itself
+// or the next TARGET2 business day. Billing dates keep a subscription's rhythm and
+// may fall on a Sunday; a payer is told due dates.
+func (d Date) DueDate() Date {
+	if d.IsZero() {
+		return d
+	}
+	return DateOf(sepa.NextBusinessDay(d.day))
 }
 
 // PeriodStart is the day on which period n of a rhythm begins, counted from the

@@ -181,6 +181,25 @@ func TestDate(t *testing.T) {
 	})
 }
 
+func TestDueDate(t *testing.T) {
+	t.Parallel()
+	for billed, want := range map[string]string{
+		"2026-11-13": "2026-11-13", // a Friday
+		"2026-11-14": "2026-11-16", // a Saturday
+		"2026-11-15": "2026-11-16",
+		"2026-12-25": "2026-12-28", // Christmas on a Friday
+		"2027-03-26": "2027-03-30", // Good Friday to Easter Monday
+		"2027-01-01": "2027-01-04",
+	} {
+		if got := day(t, billed).DueDate().String(); got != want {
+			t.Errorf("what is billed on %s is due on %s, want %s", billed, got, want)
+		}
+	}
+	if !(Date{}).DueDate().IsZero() {
+		t.Error("no date has a due date")
+	}
+}
+
 func TestTrialEnd(t *testing.T) {
 	t.Parallel()
 	start := day(t, "2027-01-31")
@@ -188,7 +207,7 @@ func TestTrialEnd(t *testing.T) {
 		"2027-02-01": {TrialUnit: TrialDay, TrialPeriod: 1},
 		"2027-02-14": {TrialUnit: TrialWeek, TrialPeriod: 2},
 		"2027-02-28": {TrialUnit: TrialMonth, TrialPeriod: 1},
-		"2331-03-31": {TrialUnit: TrialMonth, TrialPeriod: MaxTrialPeriod},
+		"2030-01-31": {TrialUnit: TrialMonth, TrialPeriod: 36},
 		"":           {},
 	} {
 		if got := terms.TrialEnd(start).String(); got != want {

@@ -1,6 +1,9 @@
 package payment
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // BillingType says how a purchase is paid.
 type BillingType string
@@ -41,9 +44,12 @@ const (
 // TrialUnits lists every trial unit.
 var TrialUnits = []TrialUnit{TrialDay, TrialWeek, TrialMonth}
 
-// MaxTrialPeriod bounds a trial so that its end is a date a calendar knows;
-// the contract names only the minimum of 1.
-const MaxTrialPeriod = 3650
+// maxTrials are the longest trials: a mandate that nobody uses for 36 months
+// lapses, and a trial must end before it does.
+var maxTrials = map[TrialUnit]int{TrialDay: 1095, TrialWeek: 156, TrialMonth: mandateMonths}
+
+// MaxTrialPeriod is the longest trial in any unit.
+const MaxTrialPeriod = 1095
 
 // Terms are what a purchase costs and when. An offer has terms, a session has
 // its own: the offer's with the request's overrides.
@@ -83,6 +89,9 @@ func (t Terms) Check(bad Fields) {
 		}
 		if t.TrialUnit == "" {
 			bad.Add("trial_interval_unit", "trial_interval_unit is required when billing_type is TRIAL_RECURRING.")
+		}
+		if longest, known := maxTrials[t.TrialUnit]; known && t.TrialPeriod > longest {
+			bad.Add("trial_period", fmt.Sprintf("A trial has at most %d %ss: a mandate that is not used for 36 months lapses.", longest, t.TrialUnit))
 		}
 		return
 	}

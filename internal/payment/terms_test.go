@@ -23,6 +23,12 @@ func TestTermsCheck(t *testing.T) {
 		{"a trial without a unit", Terms{BillingType: TrialRecurring, TrialPeriod: 1}, Fields{}, "trial_interval_unit"},
 		{"trial fields of a one-off", Terms{BillingType: OneOff, TrialPeriod: 1, TrialUnit: TrialDay, TrialMinor: &zero}, Fields{}, "trial_interval_unit trial_period trial_price"},
 		{"trial price of a recurring", Terms{BillingType: Recurring, TrialMinor: &zero}, Fields{}, "trial_price"},
+		{"the longest trial in months", Terms{BillingType: TrialRecurring, TrialUnit: TrialMonth, TrialPeriod: 36}, Fields{}, ""},
+		{"a trial after which the mandate has lapsed", Terms{BillingType: TrialRecurring, TrialUnit: TrialMonth, TrialPeriod: 37}, Fields{}, "trial_period"},
+		{"the longest trial in weeks", Terms{BillingType: TrialRecurring, TrialUnit: TrialWeek, TrialPeriod: 156}, Fields{}, ""},
+		{"a week too long", Terms{BillingType: TrialRecurring, TrialUnit: TrialWeek, TrialPeriod: 157}, Fields{}, "trial_period"},
+		{"the longest trial in days", Terms{BillingType: TrialRecurring, TrialUnit: TrialDay, TrialPeriod: 1095}, Fields{}, ""},
+		{"a day too long", Terms{BillingType: TrialRecurring, TrialUnit: TrialDay, TrialPeriod: 1096}, Fields{}, "trial_period"},
 		{"a bad billing type is not judged further", Terms{TrialPeriod: 1}, Fields{"billing_type": "bad"}, "billing_type"},
 	}
 	for _, c := range cases {
@@ -34,6 +40,17 @@ func TestTermsCheck(t *testing.T) {
 			}
 		})
 	}
+	t.Run("every longest trial ends before its mandate lapses, whenever it begins", func(t *testing.T) {
+		t.Parallel()
+		for first := range everyDay(2024, 4) {
+			for unit, longest := range maxTrials {
+				end := Terms{TrialUnit: unit, TrialPeriod: longest}.TrialEnd(dateOn(first))
+				if lapse := (Subscription{MandateUsedAt: dateOn(first).Start()}).lapseDate(); !end.Start().Before(lapse.Start()) {
+					t.Fatalf("%d %ss from %s end on %s, the mandate lapses on %s", longest, unit, dateOn(first), end, lapse)
+				}
+			}
+		}
+	})
 	t.Run("what was said of a field stays", func(t *testing.T) {
 		t.Parallel()
 		bad := Fields{"trial_period": "Too long."}

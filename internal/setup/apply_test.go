@@ -341,6 +341,7 @@ func TestApplyMistakes(t *testing.T) {
 			{"a tenant's id is not a record's", b.prefix + "0030", other.ID.String(), "hosted_pages[0].id: This id is already taken by a tenant."},
 			{"a record's id is not a tenant's", b.prefix + "0001", other.Offer.ID.String(), "tenants[0].id: This id is already taken by another tenant's offer."},
 			{"a reference to another tenant's record leads nowhere", "offer_id: " + b.prefix + "0040", "offer_id: " + other.Offer.ID.String(), "campaigns[0].offer_id: The tenant has no offer with this id."},
+			{"an offer in a currency that nobody collects is refused", "currency: EUR", "currency: CHF", "offers[0].currency: No gateway collects this currency: SEPA collects EUR."},
 			{"a setting that is missing is named", "account: 9007199254740993, ", "", "gateways[0].settings.account: This setting is required."},
 			{"a setting that nobody knows is named, and the one that was meant", "{count: 1, ", "{cuont: 1, ", "gateways[0].settings.nested.cuont: This setting is not known. Did you mean count?"},
 			{"another tenant's key is refused", "- name: backend", "- {name: backend, key: " + otherKey + "}", "api_keys[0].key: This key is already that of another tenant."},
@@ -359,6 +360,40 @@ func TestApplyMistakes(t *testing.T) {
 					t.Error("a row was written")
 				}
 			})
+		}
+	})
+}
+
+func TestApplyInProductionNeedsACreditor(t *testing.T) {
+	t.Parallel()
+	const whole = "creditor: {name: Bookshop GmbH, address: \"Gasse 1, Bern\", identifier: DE98ZZZ09999999999}"
+	const part = "creditor: {name: Bookshop GmbH, identifier: DE98ZZZ09999999999}"
+	production := func(t *testing.T) *bench {
+		b := newBench(storetest.SQLite(t))
+		b.applier.Environment = merchant.Production
+		real := b.applier.Kinds["picky"]
+		real.Real = true
+		b.applier.Kinds["picky"] = real
+		return b
+	}
+	t.Run("for a hosted page and for a gateway that moves money", func(t *testing.T) {
+		t.Parallel()
+		b := production(t)
+		_, err := b.try(t, b.text())
+		wrong, ok := errors.AsType[*merchant.FileError](err)
+		if !ok || len(wrong.Mistakes) != 2 || !strings.Contains(err.Error(), "gateways[0].adapter: In production") ||
+			!strings.Contains(err.Error(), "hosted_pages[0].name: In production") {
+			t.Errorf("gave %v", err)
+		}
+		b.apply(t, b.text(part, whole))
+	})
+	t.Run("and keeps it as long as there is one", func(t *testing.T) {
+		t.Parallel()
+		b := production(t)
+		b.apply(t, b.text(part, whole))
+		short, _, _ := strings.Cut(b.text(), "    gateways:")
+		if _, err := b.try(t, short); err == nil || !strings.Contains(err.Error(), "tenants[0].creditor: In production") {
+			t.Errorf("gave %v", err)
 		}
 	})
 }

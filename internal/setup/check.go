@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -28,6 +29,57 @@ func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 	for _, mistake := range mistakes {
 		t.wrong(account.ID, strings.TrimSuffix("settings."+mistake.Setting, "."), "%s", mistake.Sentence)
 	}
+	if kind.Real && t.lacksCreditor() {
+		t.wrong(account.ID, "adapter", needsCreditor, "a gateway that moves money")
+	}
+}
+
+// needsCreditor is said of what cannot be used in production before payers can be
+// told to whom they give a mandate.
+const needsCreditor = "In production %s needs the tenant's creditor with name, address and identifier."
+
+func (t *tenantPlan) lacksCreditor() bool {
+	c := t.wanted.Tenant.Creditor
+	return t.applier.Environment == merchant.Production && (c.Name == "" || c.Address == "" || c.Identifier == "")
+}
+
+// checkPage wants to know whom the mandate on the page names.
+func (t *tenantPlan) checkPage(page merchant.HostedPage) {
+	if page.Active && t.lacksCreditor() {
+		t.wrong(page.ID, "name", needsCreditor, "a hosted page")
+	}
+}
+
+// checkTenant keeps the creditor of whoever collects.
+func (t *tenantPlan) checkTenant() {
+	if !t.lacksCreditor() {
+		return
+	}
+	for _, page := range t.wanted.HostedPages {
+		if page.Active {
+			t.wrong(t.id, "creditor", needsCreditor, "a hosted page")
+			return
+		}
+	}
+	for _, account := range t.wanted.Gateways {
+		if account.Active && t.applier.Kinds[account.Adapter].Real {
+			t.wrong(t.id, "creditor", needsCreditor, "a gateway that moves money")
+			return
+		}
+	}
+}
+
+// checkOffer refuses a currency that no gateway collects.
+func (t *tenantPlan) checkOffer(offer merchant.Offer) {
+	if !offer.Active {
+		return
+	}
+	for _, kind := range t.applier.Kinds {
+		if slices.Contains(kind.Currencies, offer.Terms.Currency) {
+			return
+		}
+	}
+	t.wrong(offer.ID, "currency", "No gateway collects this currency: SEPA collects EUR.")
 }
 
 // checkProfile allows one default webhook profile.

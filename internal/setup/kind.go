@@ -90,7 +90,7 @@ var (
 		read:      merchant.Rules.ReadHostedPage,
 		switchOff: func(p merchant.HostedPage) merchant.HostedPage { p.Active = false; return p },
 		complete:  completePage,
-		check:     func(*tenantPlan, merchant.HostedPage) {},
+		check:     (*tenantPlan).checkPage,
 	}
 	Offers = Kind[merchant.Offer]{
 		kind:      merchant.KindOffer,
@@ -101,7 +101,7 @@ var (
 		read:      merchant.Rules.ReadOffer,
 		switchOff: func(o merchant.Offer) merchant.Offer { o.Active = false; return o },
 		complete:  completeOffer,
-		check:     func(*tenantPlan, merchant.Offer) {},
+		check:     (*tenantPlan).checkOffer,
 	}
 	Campaigns = Kind[merchant.Campaign]{
 		kind:      merchant.KindCampaign,

@@ -130,6 +130,7 @@ func (t *tenantPlan) planTenant() error {
 		t.wanted.Tenant.Number = newTenantNumber()
 		change.Action = Created
 	case t.wanted.Tenant != t.stored.Tenant:
+		t.checkTenant()
 		change.Action = Changed
 	}
 	if t.add(change) {

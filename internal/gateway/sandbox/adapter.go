@@ -132,7 +132,7 @@ func (a *Adapter) newEntry(charge gateway.Charge, outcome Outcome) Entry {
 	case e.State == StatePending:
 		e.SettlesAt = charge.At.Add(settlementDelay)
 		e.NotifyAt = e.SettlesAt
-	case outcome == Chargeback && e.AmountMinor > 0:
+	case returnCodes[outcome] != "" && e.AmountMinor > 0:
 		e.ChargebackAt = charge.At.Add(chargebackDelay)
 		e.NotifyAt = e.ChargebackAt
 	}

@@ -192,20 +192,33 @@ func TestLaterDecisions(t *testing.T) {
 			t.Errorf("state %s since %v", e.State, e.DecidedAt)
 		}
 	})
-	t.Run("a chargeback is due three days after a payment that moved money", func(t *testing.T) {
-		t.Parallel()
-		s := setup(t)
-		paid, free := chargeFor(t, sandbox.Chargeback), chargeFor(t, sandbox.Chargeback)
-		free.AmountMinor, free.Type = 0, payment.Mandate
-		s.submit(paid)
-		s.submit(free)
-		if due := s.entry(paid).ChargebackAt; !due.Equal(gatewaytest.At.Add(72 * time.Hour)) {
-			t.Errorf("due at %v", due)
-		}
-		if e := s.entry(free); !e.ChargebackAt.IsZero() || e.Collected() {
-			t.Errorf("a mandate alone: chargeback due at %v, collected %v", e.ChargebackAt, e.Collected())
-		}
-	})
+	for outcome, code := range map[sandbox.Outcome]string{
+		sandbox.Chargeback: "MD06", sandbox.ReturnedInsufficientFunds: "AM04",
+		sandbox.ReturnedMandateRejected: "MD01", sandbox.ReturnedAccountClosed: "AC04",
+	} {
+		t.Run(string(outcome)+" comes back three days after money moved, with "+code, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			paid, rebilled, free := chargeFor(t, outcome), chargeFor(t, outcome), chargeFor(t, outcome)
+			rebilled.Type, rebilled.PeriodTry = payment.Rebill, 1
+			free.AmountMinor, free.Type = 0, payment.Mandate
+			due := gatewaytest.At.Add(72 * time.Hour)
+			for _, charge := range []gateway.Charge{paid, rebilled} {
+				s.submit(charge)
+				if e := s.entry(charge); !e.ChargebackAt.Equal(due) || !e.NotifyAt.Equal(due) {
+					t.Errorf("due at %v, told at %v", e.ChargebackAt, e.NotifyAt)
+				}
+				told, err := s.adapter.Announce(t.Context(), charge.MerchantTransactionID, due)
+				if err != nil || !strings.Contains(string(told.Body), `"reason_code":"`+code+`"`) {
+					t.Errorf("tells %s, %v", told.Body, err)
+				}
+			}
+			s.submit(free)
+			if e := s.entry(free); !e.ChargebackAt.IsZero() || e.Collected() {
+				t.Errorf("a mandate alone: chargeback due at %v, collected %v", e.ChargebackAt, e.Collected())
+			}
+		})
+	}
 }
 
 func TestBankPageDecisions(t *testing.T) {

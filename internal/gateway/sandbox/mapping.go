@@ -22,6 +22,15 @@ var reasonCodes = map[Outcome]string{
 	RebillAccountClosed:       "AC04",
 }
 
+// returnCodes are why the payer's bank takes back what was collected: the payer
+// wants the money, or the bank learns too late that it should not have paid.
+var returnCodes = map[Outcome]string{
+	Chargeback:                "MD06",
+	ReturnedInsufficientFunds: "AM04",
+	ReturnedMandateRejected:   "MD01",
+	ReturnedAccountClosed:     "AC04",
+}
+
 // refusalWords are said instead of the code's general meaning.
 var refusalWords = map[Outcome]string{
 	DeclinedUnknown:      "Refused for a reason given in words only.",

@@ -26,9 +26,6 @@ const (
 	eventChargedBack = "payment.charged_back"
 )
 
-// chargebackReason is what the payer's bank says: the payer wants the money back.
-const chargebackReason = "MD06"
-
 // notificationBody is what the sandbox sends.
 type notificationBody struct {
 	Event                 string    `json:"event"`
@@ -66,7 +63,7 @@ func bodyOf(e Entry) notificationBody {
 	case e.State == StateDeclined:
 		body.Event, body.ReasonCode, body.Reason = eventRefused, reasonCodes[e.Outcome], refusalWords[e.Outcome]
 	case !e.ChargebackAt.IsZero():
-		body.Event, body.OccurredAt, body.ReasonCode = eventChargedBack, e.ChargebackAt, chargebackReason
+		body.Event, body.OccurredAt, body.ReasonCode = eventChargedBack, e.ChargebackAt, returnCodes[e.Outcome]
 	}
 	return body
 }

@@ -15,7 +15,7 @@ var outcomes = []sandbox.Outcome{
 	"approved", "declined_insufficient_funds", "declined_invalid_iban", "declined_mandate_rejected",
 	"declined_account_closed", "declined_do_not_honor", "declined_unknown", "declined_final", "gateway_unavailable",
 	"verification_approved", "verification_rejected", "verification_page", "pending_approved", "pending_declined",
-	"chargeback", "timeout_approved", "timeout_lost", "slow", "rebill_declined_once", "rebill_declined",
+	"chargeback", "returned_insufficient_funds", "returned_mandate_rejected", "returned_account_closed", "timeout_approved", "timeout_lost", "slow", "rebill_declined_once", "rebill_declined",
 	"rebill_account_closed",
 }
 

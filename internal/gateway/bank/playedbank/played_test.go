@@ -186,6 +186,7 @@ var wanted = map[sandbox.Outcome]struct{ rejected, returned string }{
 	sandbox.DeclinedMandateRejected: {"MD01", ""}, sandbox.DeclinedAccountClosed: {"AC04", ""},
 	sandbox.DeclinedDoNotHonor: {"MS03", ""}, sandbox.DeclinedUnknown: {"NARR", ""}, sandbox.DeclinedFinal: {"FRAD", ""},
 	sandbox.PendingDeclined: {"", "AM04"}, sandbox.Chargeback: {"", "MD06"},
+	sandbox.ReturnedInsufficientFunds: {"", "AM04"}, sandbox.ReturnedMandateRejected: {"", "MD01"}, sandbox.ReturnedAccountClosed: {"", "AC04"},
 	sandbox.RebillDeclinedOnce: {"", "AM04"}, sandbox.RebillDeclined: {"", "AM04"}, sandbox.RebillAccountClosed: {"", "AC04"},
 }
 

@@ -30,6 +30,9 @@ var verdicts = map[sandbox.Outcome]verdict{
 	sandbox.DeclinedFinal:             {reject: "FRAD"},
 	sandbox.PendingDeclined:           {giveBack: "AM04", after: 2},
 	sandbox.Chargeback:                {giveBack: "MD06", after: 3},
+	sandbox.ReturnedInsufficientFunds: {giveBack: "AM04", after: 3},
+	sandbox.ReturnedMandateRejected:   {giveBack: "MD01", after: 3},
+	sandbox.ReturnedAccountClosed:     {giveBack: "AC04", after: 3},
 }
 
 // onlyRebills are accounts that pay the first time.
