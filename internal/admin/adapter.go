@@ -47,6 +47,31 @@ func (a *Admin) listAdapters(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// accountSettingsBody is what an account was told, its secrets by name alone.
+type accountSettingsBody struct {
+	Settings map[string]any `json:"settings"`
+	Secrets  []string       `json:"secrets"`
+}
+
+// showSettings tells what a gateway account works with, defaults included.
+func (a *Admin) showSettings(w http.ResponseWriter, r *http.Request) error {
+	of, err := a.tenantSetup(r)
+	if err != nil {
+		return err
+	}
+	id, err := pathID(r, "id", errNoGateway)
+	if err != nil {
+		return err
+	}
+	account, found := of.Gateways[id]
+	if !found {
+		return errNoGateway
+	}
+	shown, secrets := a.Applier.Kinds[account.Adapter].Shown(account.Settings)
+	web.WriteJSON(w, r, http.StatusOK, accountSettingsBody{shown, secrets})
+	return nil
+}
+
 func settingBodies(table []gateway.Setting) []settingBody {
 	bodies := make([]settingBody, len(table))
 	for i, s := range table {

@@ -41,11 +41,14 @@ func fieldsOf[T any](records map[uuid.UUID]T, fields func(T) merchant.Fields) ma
 	return all
 }
 
-var errNoProfile = notFound("Webhook profile")
+var (
+	errNoGateway = notFound("Gateway")
+	errNoProfile = notFound("Webhook profile")
+)
 
 var recordKinds = []recordKind{
 	{
-		path: "gateways", none: notFound("Gateway"), put: setup.Gateways.Put, switchOff: setup.Gateways.SwitchOff,
+		path: "gateways", none: errNoGateway, put: setup.Gateways.Put, switchOff: setup.Gateways.SwitchOff,
 		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
 			return fieldsOf(s.Gateways, merchant.GatewayFields)
 		},

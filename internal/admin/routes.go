@@ -42,6 +42,7 @@ func (a *Admin) Routes() []web.Route {
 	const profile = "/admin/v1/tenants/{tenant_id}/webhook-profiles/{id}/"
 	routes := []web.Route{
 		{Method: "GET", Pattern: "/admin/v1/adapters/", Handler: a.guarded(a.listAdapters)},
+		{Method: "GET", Pattern: "/admin/v1/tenants/{tenant_id}/gateways/{id}/settings/", Handler: a.guarded(a.showSettings)},
 		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/", Handler: a.guarded(a.listDeliveries)},
 		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/{id}/", Handler: a.guarded(a.showDelivery)},
 		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/{id}/resend/", Handler: a.guarded(a.resendDelivery)},

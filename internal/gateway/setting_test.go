@@ -148,7 +148,7 @@ func TestSettingValues(t *testing.T) {
 	t.Run("secrets are named and not shown", func(t *testing.T) {
 		t.Parallel()
 		var values gateway.Values
-		shown, secrets := kindWith(&values, nil).Shown(accountWith(settings{"api_key": "k", "sftp": settings{"host": "h", "password": "p"}}))
+		shown, secrets := kindWith(&values, nil).Shown(merchant.Settings{"api_key": "k", "sftp": settings{"host": "h", "password": "p"}})
 		want := "map[booking:true entries:0 folder: format:new lead_days:2 sftp:map[host:h port:22]] [api_key sftp.password]"
 		if got := fmt.Sprint(shown, " ", secrets); got != want {
 			t.Errorf("shows %s", got)

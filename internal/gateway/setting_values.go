@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 
+	"sepad/internal/merchant"
 	"sepad/internal/sepa"
 )
 
@@ -62,8 +63,9 @@ func (v Values) secrets() (secrets []string) {
 
 // Shown gives what may be shown of an account's settings, completed by defaults,
 // and the names of the secrets that are set.
-func (k Kind) Shown(account Account) (shown map[string]any, secrets []string) {
-	values, _ := readSettings(k.Settings, account.Settings)
+func (k Kind) Shown(stored merchant.Settings) (shown map[string]any, secrets []string) {
+	values, _ := readSettings(k.Settings, stored)
+	secrets = []string{}
 	return values.shown("", &secrets), secrets
 }
 
