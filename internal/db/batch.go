@@ -2,7 +2,6 @@ package db
 
 import (
 	"iter"
-	"strconv"
 	"strings"
 )
 
@@ -33,7 +32,7 @@ func Placeholders(first, rows, columns int) string {
 			text.WriteString(", ")
 		}
 		for column := range columns {
-			text.WriteString([]string{"(", ", "}[min(column, 1)] + "$" + strconv.Itoa(first))
+			text.WriteString([]string{"(", ", "}[min(column, 1)] + Place(first))
 			first++
 		}
 		text.WriteByte(')')

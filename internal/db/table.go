@@ -35,6 +35,20 @@ func Field[R, V any](name string, at func(*R) *V) Column[R] {
 	}
 }
 
+// Optional is a column that holds a field which may not be there; then it is NULL.
+func Optional[R, V any](name string, at func(*R) **V) Column[R] {
+	return Column[R]{
+		name: name,
+		into: func(row *R) any { return at(row) },
+		value: func(row *R) any {
+			if value := *at(row); value != nil {
+				return *value
+			}
+			return nil
+		},
+	}
+}
+
 // Time is a column that holds an instant; the zero time is NULL.
 func Time[R any](name string, at func(*R) *time.Time) Column[R] {
 	return Column[R]{
@@ -62,7 +76,7 @@ func (c Column[R]) As(expression string) Column[R] {
 }
 
 func (c Column[R]) placed(number int) string {
-	place := "$" + strconv.Itoa(number)
+	place := Place(number)
 	if c.as == "" {
 		return place
 	}
@@ -112,8 +126,11 @@ func (t Table[R]) Place(name string, first int) string {
 	if at < 0 {
 		panic("db: table " + t.Name + " has no column " + name) // when the program starts
 	}
-	return "$" + strconv.Itoa(first+at)
+	return Place(first + at)
 }
+
+// Place is how a statement writes a parameter.
+func Place(number int) string { return "$" + strconv.Itoa(number) }
 
 // Insert is the statement that writes a row with Values.
 func (t Table[R]) Insert() string {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -13,51 +14,53 @@ import (
 // ErrNoChargeback is the answer for a chargeback that nobody has.
 var ErrNoChargeback = &payment.Error{Kind: payment.NotFound, Detail: "Chargeback not found"}
 
-const ChargebackColumns = `tenant_id, id, gateway_id, transaction_id, lead_id, merchant_transaction_id,
-	tenant_reference_id, gateway_reference, amount_minor, currency, reported_at, transaction_at, reason_code,
-	reason_message, report_type, report_message, report_info, arn, iban_masked, bic, email, country, source,
-	bank_fee_minor, created_at, updated_at`
+// Chargebacks are the rows of chargebacks.
+var Chargebacks = db.Table[payment.Chargeback]{Name: "chargebacks", Columns: []db.Column[payment.Chargeback]{
+	db.Field("tenant_id", func(c *payment.Chargeback) *uuid.UUID { return &c.TenantID }),
+	db.Field("id", func(c *payment.Chargeback) *uuid.UUID { return &c.ID }),
+	db.Field("gateway_id", func(c *payment.Chargeback) *uuid.UUID { return &c.GatewayID }),
+	db.Optional("transaction_id", func(c *payment.Chargeback) **uuid.UUID { return &c.TransactionID }),
+	db.Optional("lead_id", func(c *payment.Chargeback) **uuid.UUID { return &c.LeadID }),
+	db.Field("merchant_transaction_id", func(c *payment.Chargeback) *string { return &c.MerchantTransactionID }),
+	db.Optional("tenant_reference_id", func(c *payment.Chargeback) **string { return &c.TenantReferenceID }),
+	db.Field("gateway_reference", func(c *payment.Chargeback) *string { return &c.GatewayReference }),
+	db.Field("amount_minor", func(c *payment.Chargeback) *payment.Minor { return &c.AmountMinor }),
+	db.Field("currency", func(c *payment.Chargeback) *string { return &c.Currency }),
+	db.Time("reported_at", func(c *payment.Chargeback) *time.Time { return &c.ReportedAt }),
+	db.Time("transaction_at", func(c *payment.Chargeback) *time.Time { return &c.TransactionAt }),
+	db.Field("reason_code", func(c *payment.Chargeback) *string { return &c.ReasonCode }),
+	db.Field("reason_message", func(c *payment.Chargeback) *string { return &c.ReasonMessage }),
+	db.Field("report_type", func(c *payment.Chargeback) *string { return &c.ReportType }),
+	db.Field("report_message", func(c *payment.Chargeback) *string { return &c.ReportMessage }),
+	db.Field("report_info", func(c *payment.Chargeback) *string { return &c.ReportInfo }),
+	db.Field("arn", func(c *payment.Chargeback) *string { return &c.ARN }),
+	db.Field("iban_masked", func(c *payment.Chargeback) *string { return &c.MaskedIBAN }),
+	db.Field("bic", func(c *payment.Chargeback) *string { return &c.BIC }),
+	db.Field("email", func(c *payment.Chargeback) *string { return &c.Email }),
+	db.Field("country", func(c *payment.Chargeback) *string { return &c.Country }),
+	db.Field("source", func(c *payment.Chargeback) *payment.ChargebackSource { return &c.Source }),
+	db.Optional("bank_fee_minor", func(c *payment.Chargeback) **payment.Minor { return &c.BankFeeMinor }),
+	db.Time("created_at", func(c *payment.Chargeback) *time.Time { return &c.CreatedAt }),
+	db.Time("updated_at", func(c *payment.Chargeback) *time.Time { return &c.UpdatedAt }),
+}}
 
 // putChargeback writes a new chargeback, or links a known one to its payment.
 // The same merchant reference from another source is the same chargeback: then
 // nothing is written and Write gives ErrStale.
 func (tx *Tx) putChargeback(c payment.Chargeback) {
-	values := chargebackValues(c)
-	tx.Require(ErrStale, `
-		INSERT INTO chargebacks (`+ChargebackColumns+`) VALUES `+db.Placeholders(1, 1, len(values))+`
-		ON CONFLICT (tenant_id, merchant_transaction_id) DO UPDATE SET transaction_id = excluded.transaction_id,
-			lead_id = excluded.lead_id, tenant_reference_id = excluded.tenant_reference_id,
-			gateway_reference = excluded.gateway_reference,
-			transaction_at = excluded.transaction_at, iban_masked = excluded.iban_masked, bic = excluded.bic,
-			email = excluded.email, country = excluded.country, updated_at = excluded.updated_at
-		WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`, values...)
+	tx.Require(ErrStale, putChargeback, Chargebacks.Values(&c)...)
 }
 
-// chargebackValues are those of ChargebackColumns.
-func chargebackValues(c payment.Chargeback) []any {
-	return []any{
-		c.TenantID, c.ID, c.GatewayID, c.TransactionID, c.LeadID, c.MerchantTransactionID, ifAny(c.TenantReferenceID),
-		c.GatewayReference, int64(c.AmountMinor), c.Currency, db.Micros(c.ReportedAt), db.Micros(c.TransactionAt), c.ReasonCode,
-		c.ReasonMessage, c.ReportType, c.ReportMessage, c.ReportInfo, c.ARN, c.MaskedIBAN, c.BIC, c.Email, c.Country,
-		string(c.Source), ifAny((*int64)(c.BankFeeMinor)), db.Micros(c.CreatedAt), db.Micros(c.UpdatedAt),
-	}
-}
+var putChargeback = Chargebacks.Insert() + `
+	ON CONFLICT (tenant_id, merchant_transaction_id) DO UPDATE SET transaction_id = excluded.transaction_id,
+		lead_id = excluded.lead_id, tenant_reference_id = excluded.tenant_reference_id,
+		gateway_reference = excluded.gateway_reference,
+		transaction_at = excluded.transaction_at, iban_masked = excluded.iban_masked, bic = excluded.bic,
+		email = excluded.email, country = excluded.country, updated_at = excluded.updated_at
+	WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`
 
-// ifAny is NULL where there is no value.
-func ifAny[T any](value *T) any {
-	if value == nil {
-		return nil
-	}
-	return *value
-}
-
-func ScanChargeback(r db.Rows) (payment.Chargeback, error) {
-	var c payment.Chargeback
-	return c, r.Scan(&c.TenantID, &c.ID, &c.GatewayID, &c.TransactionID, &c.LeadID, &c.MerchantTransactionID,
-		&c.TenantReferenceID, &c.GatewayReference, &c.AmountMinor, &c.Currency, db.Instant{To: &c.ReportedAt},
-		db.Instant{To: &c.TransactionAt}, &c.ReasonCode, &c.ReasonMessage, &c.ReportType, &c.ReportMessage, &c.ReportInfo, &c.ARN,
-		&c.MaskedIBAN, &c.BIC, &c.Email, &c.Country, &c.Source, &c.BankFeeMinor, db.Instant{To: &c.CreatedAt},
-		db.Instant{To: &c.UpdatedAt})
+func ScanChargeback(r db.Rows) (c payment.Chargeback, err error) {
+	return c, r.Scan(Chargebacks.Fields(&c)...)
 }
 
 // Chargeback reads one chargeback.
@@ -87,7 +90,7 @@ func (t Tenant) UnlinkedChargeback(ctx context.Context, of payment.Transaction) 
 }
 
 func (t Tenant) chargeback(ctx context.Context, where string, args ...any) (*payment.Chargeback, error) {
-	result, err := t.Query(ctx, `SELECT `+ChargebackColumns+` FROM chargebacks WHERE tenant_id = $1`+where, args...)
+	result, err := t.Query(ctx, `SELECT `+Chargebacks.List("")+` FROM chargebacks WHERE tenant_id = $1`+where, args...)
 	found, err := db.One(result, err, ScanChargeback)
 	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil

@@ -32,7 +32,7 @@ func (t Tenant) debits(ctx context.Context, column, where string, names []string
 
 // ChargebacksByMerchantID finds those of many chargebacks that there are.
 func (t Tenant) ChargebacksByMerchantID(ctx context.Context, references []string) ([]payment.Chargeback, error) {
-	return findNamed(ctx, t, `SELECT `+ChargebackColumns+` FROM chargebacks WHERE tenant_id = $1
+	return findNamed(ctx, t, `SELECT `+Chargebacks.List("")+` FROM chargebacks WHERE tenant_id = $1
 		AND merchant_transaction_id`, references, nil, ScanChargeback)
 }
 
@@ -129,10 +129,10 @@ func (tx *Tx) loadChargebacks(taken []TakenChargeback) error {
 	var rows []db.BulkRow
 	for _, c := range taken {
 		if c.IsNew {
-			rows = append(rows, db.ValueRow(chargebackValues(*c.Chargeback)))
+			rows = append(rows, db.ValueRow(Chargebacks.Values(c.Chargeback)))
 		}
 	}
-	err := tx.Load("chargebacks", columnNames(ChargebackColumns), rows)
+	err := tx.Load("chargebacks", Chargebacks.Names(), rows)
 	if db.IsKey(err, "chargebacks_merchant_transaction_id_key") {
 		return ErrStale
 	}
@@ -181,5 +181,5 @@ func (tx *Tx) loadEvents(tenantID uuid.UUID, taken []TakenChargeback) error {
 			tx.announceEvent(tenantID, e)
 		}
 	}
-	return tx.Load("events", columnNames(eventColumns), rows)
+	return tx.Load("events", events.Names(), rows)
 }

@@ -15,7 +15,7 @@ import (
 // ErrNoTransaction is the answer for a transaction that nobody has.
 var ErrNoTransaction = &payment.Error{Kind: payment.NotFound, Detail: "Transaction not found"}
 
-const DebitQuery = `SELECT ` + transactionColumns + `, ` + OrderColumns + `, l.country, s.webhook_profile_id
+var DebitQuery = `SELECT ` + transactionColumns + `, ` + Orders.List("o") + `, l.country, s.webhook_profile_id
 	FROM transactions t
 	LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
 	LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 
 	"sepad/internal/db"
@@ -15,17 +17,35 @@ type EventRow struct {
 	WebhookProfileID *uuid.UUID
 }
 
-const eventColumns = `tenant_id, id, event_key, kind, webhook_profile_id, payload, created_at`
+// storedEvent is an event as it lies in its table.
+type storedEvent struct {
+	EventRow
+	tenantID  uuid.UUID
+	createdAt time.Time
+}
+
+// events are the columns that an event is written with; those of its delivery
+// have values to begin with.
+var events = db.Table[storedEvent]{Name: "events", Columns: []db.Column[storedEvent]{
+	db.Field("tenant_id", func(e *storedEvent) *uuid.UUID { return &e.tenantID }),
+	db.Field("id", func(e *storedEvent) *uuid.UUID { return &e.ID }),
+	db.Field("event_key", func(e *storedEvent) *string { return &e.Key }),
+	db.Field("kind", func(e *storedEvent) *payment.EventKind { return &e.Kind }),
+	db.Optional("webhook_profile_id", func(e *storedEvent) **uuid.UUID { return &e.WebhookProfileID }),
+	db.Field("payload", func(e *storedEvent) *string { return &e.Payload }),
+	db.Time("created_at", func(e *storedEvent) *time.Time { return &e.createdAt }),
+}}
+
+var insertEvent = events.Insert()
 
 // insertEvent writes an event with the change that it reports.
 func (tx *Tx) insertEvent(tenantID uuid.UUID, e EventRow) {
-	tx.Then(`INSERT INTO events (`+eventColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, tx.eventValues(tenantID, e)...)
+	tx.Then(insertEvent, tx.eventValues(tenantID, e)...)
 	tx.announceEvent(tenantID, e)
 }
 
-// eventValues are those of eventColumns.
 func (tx *Tx) eventValues(tenantID uuid.UUID, e EventRow) []any {
-	return []any{tenantID, e.ID, e.Key, string(e.Kind), e.WebhookProfileID, e.Payload, db.Micros(tx.At)}
+	return events.Values(&storedEvent{e, tenantID, tx.At})
 }
 
 func (tx *Tx) announceEvent(tenantID uuid.UUID, e EventRow) {

@@ -23,14 +23,14 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 		return Found{}, payment.ErrSessionNotFound
 	}
 	result, err := s.Query(ctx, `
-		SELECT `+SessionColumns+`, `+LeadColumns+`, n.setup_version
+		SELECT `+Sessions.List("s")+`, `+Leads.List("l")+`, n.setup_version
 		FROM tenants n
 		JOIN sessions s ON s.tenant_id = n.id
 		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 		WHERE n.number = $1 AND s.token = $2`, int64(number), token)
 	found, err := db.One(result, err, func(r db.Rows) (Found, error) {
 		var f Found
-		return f, r.Scan(append(append(SessionFields(&f.Session), LeadFields(&f.Lead)...), &f.SetupVersion)...)
+		return f, r.Scan(append(append(Sessions.Fields(&f.Session), Leads.Fields(&f.Lead)...), &f.SetupVersion)...)
 	})
 	if errors.Is(err, db.ErrNoRow) {
 		return Found{}, payment.ErrSessionNotFound

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -34,11 +35,9 @@ func (tx *Tx) ClaimAttempt(c payment.Change, sealedIBAN string) {
 		WHERE tenant_id = $1 AND id = $2 AND status = 'PENDING' AND open_transaction_id IS NULL
 			AND attempts_used = $3 - 1 AND expires_at > $5 AND COALESCE(last_transaction_id, $6) = $6`,
 		s.TenantID, s.ID, s.AttemptsUsed, t.ID, db.Micros(tx.At), orNil(c.Before.Session.LastTransactionID))
-	tx.Then(`
-		INSERT INTO orders (tenant_id, id, session_id, order_number, status, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $6)
-		ON CONFLICT (tenant_id, session_id) DO UPDATE SET status = excluded.status, updated_at = excluded.updated_at`,
-		s.TenantID, o.ID, s.ID, o.Number, o.Status, db.Micros(tx.At))
+	order := *o
+	order.SessionID, order.CreatedAt, order.UpdatedAt = s.ID, tx.At, tx.At
+	tx.Then(insertOrder, append([]any{s.TenantID}, Orders.Values(&order)...)...)
 	tx.insertTransaction(t, sealedIBAN)
 }
 
@@ -66,18 +65,27 @@ func (tx *Tx) PostponeLookup(t payment.Transaction) {
 		t.TenantID, t.ID, string(t.Attempt.Phase), t.Attempt.LookupCount, db.Micros(t.Attempt.NextLookupAt), db.Micros(tx.At))
 }
 
-const OrderColumns = `o.id, o.session_id, o.order_number, o.status, o.created_at, o.updated_at`
+// Orders are the rows of orders.
+var Orders = db.Table[payment.Order]{Name: "orders", Columns: []db.Column[payment.Order]{
+	db.Field("id", func(o *payment.Order) *uuid.UUID { return &o.ID }),
+	db.Field("session_id", func(o *payment.Order) *uuid.UUID { return &o.SessionID }),
+	db.Field("order_number", func(o *payment.Order) *string { return &o.Number }),
+	db.Field("status", func(o *payment.Order) *payment.OrderStatus { return &o.Status }),
+	db.Time("created_at", func(o *payment.Order) *time.Time { return &o.CreatedAt }),
+	db.Time("updated_at", func(o *payment.Order) *time.Time { return &o.UpdatedAt }),
+}}
 
-func orderFields(o *payment.Order) []any {
-	return []any{&o.ID, &o.SessionID, &o.Number, &o.Status, db.Instant{To: &o.CreatedAt}, db.Instant{To: &o.UpdatedAt}}
-}
+// insertOrder writes the order of a first attempt, and takes that of an earlier
+// one on.
+var insertOrder = `INSERT INTO orders (tenant_id, ` + Orders.List("") + `) VALUES ($1, ` + Orders.Places(2) + `)
+	ON CONFLICT (tenant_id, session_id) DO UPDATE SET status = excluded.status, updated_at = excluded.updated_at`
 
 // OrderOf reads the order of a session, nil before its first attempt.
 func (t Tenant) OrderOf(ctx context.Context, sessionID uuid.UUID) (*payment.Order, error) {
-	result, err := t.Query(ctx, `SELECT `+OrderColumns+` FROM orders o WHERE o.tenant_id = $1 AND o.session_id = $2`, sessionID)
+	result, err := t.Query(ctx, `SELECT `+Orders.List("o")+` FROM orders o WHERE o.tenant_id = $1 AND o.session_id = $2`, sessionID)
 	order, err := db.One(result, err, func(r db.Rows) (payment.Order, error) {
 		var o payment.Order
-		return o, r.Scan(orderFields(&o)...)
+		return o, r.Scan(Orders.Fields(&o)...)
 	})
 	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
@@ -92,7 +100,7 @@ type OrderIfAny struct {
 	payment.Order
 }
 
-// Fields are the destinations for OrderColumns.
+// Fields are the destinations for the list of Orders.
 func (o *OrderIfAny) Fields() []any {
 	return []any{&o.id, &o.sessionID, &o.number, &o.status, db.Instant{To: &o.CreatedAt}, db.Instant{To: &o.UpdatedAt}}
 }

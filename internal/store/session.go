@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,40 +16,72 @@ import (
 // ErrLeadBusy says that the lead has an active session already.
 var ErrLeadBusy = payment.Conflicting("The lead already has an active session.")
 
-const SessionColumns = `s.tenant_id, s.id, s.token, s.lead_id, s.status, s.price_minor, s.currency, s.billing_type,
-	s.billing_frequency, s.trial_unit, s.trial_period, s.trial_minor, s.gateway_id, s.campaign_id, s.offer_id,
-	s.hosted_page_id, s.webhook_profile_id, s.acceptance_mode, s.mandate_reference, s.customer_ip, s.max_attempts,
-	s.attempts_used, s.open_transaction_id, s.last_transaction_id, s.holds_lead, s.expires_at, s.created_at, s.updated_at`
-
-// SessionFields are the destinations for SessionColumns.
-func SessionFields(s *payment.Session) []any {
-	t := &s.Terms
-	return []any{
-		&s.TenantID, &s.ID, &s.Token, &s.LeadID, &s.Status, &t.PriceMinor, &t.Currency, &t.BillingType,
-		&t.Frequency, &t.TrialUnit, &t.TrialPeriod, &t.TrialMinor, &s.GatewayID, &s.CampaignID, &s.OfferID,
-		&s.HostedPageID, &s.WebhookProfileID, &s.AcceptanceMode, &s.MandateReference, &s.CustomerIP, &s.MaxAttempts,
-		&s.AttemptsUsed, &s.OpenTransactionID, &s.LastTransactionID, &s.HoldsLead,
-		db.Instant{To: &s.ExpiresAt},
-		db.Instant{To: &s.CreatedAt},
-		db.Instant{To: &s.UpdatedAt},
-	}
-}
+// Sessions are the rows of sessions.
+var Sessions = db.Table[payment.Session]{Name: "sessions", Columns: []db.Column[payment.Session]{
+	db.Field("tenant_id", func(s *payment.Session) *uuid.UUID { return &s.TenantID }),
+	db.Field("id", func(s *payment.Session) *uuid.UUID { return &s.ID }),
+	db.Field("token", func(s *payment.Session) *string { return &s.Token }),
+	db.Field("lead_id", func(s *payment.Session) *uuid.UUID { return &s.LeadID }),
+	db.Field("status", func(s *payment.Session) *payment.SessionStatus { return &s.Status }),
+	db.Field("price_minor", func(s *payment.Session) *payment.Minor { return &s.Terms.PriceMinor }),
+	db.Field("currency", func(s *payment.Session) *string { return &s.Terms.Currency }),
+	db.Field("billing_type", func(s *payment.Session) *payment.BillingType { return &s.Terms.BillingType }),
+	db.Field("billing_frequency", func(s *payment.Session) *payment.BillingFrequency { return &s.Terms.Frequency }),
+	db.Field("trial_unit", func(s *payment.Session) *payment.TrialUnit { return &s.Terms.TrialUnit }),
+	db.Field("trial_period", func(s *payment.Session) *int { return &s.Terms.TrialPeriod }),
+	db.Optional("trial_minor", func(s *payment.Session) **payment.Minor { return &s.Terms.TrialMinor }),
+	db.Field("gateway_id", func(s *payment.Session) *uuid.UUID { return &s.GatewayID }),
+	db.Optional("campaign_id", func(s *payment.Session) **uuid.UUID { return &s.CampaignID }),
+	db.Optional("offer_id", func(s *payment.Session) **uuid.UUID { return &s.OfferID }),
+	db.Optional("hosted_page_id", func(s *payment.Session) **uuid.UUID { return &s.HostedPageID }),
+	db.Optional("webhook_profile_id", func(s *payment.Session) **uuid.UUID { return &s.WebhookProfileID }),
+	db.Field("acceptance_mode", func(s *payment.Session) *payment.AcceptanceMode { return &s.AcceptanceMode }),
+	db.Field("mandate_reference", func(s *payment.Session) *string { return &s.MandateReference }),
+	db.Field("customer_ip", func(s *payment.Session) *string { return &s.CustomerIP }),
+	db.Field("max_attempts", func(s *payment.Session) *int { return &s.MaxAttempts }),
+	db.Field("attempts_used", func(s *payment.Session) *int { return &s.AttemptsUsed }),
+	db.Optional("open_transaction_id", func(s *payment.Session) **uuid.UUID { return &s.OpenTransactionID }),
+	db.Optional("last_transaction_id", func(s *payment.Session) **uuid.UUID { return &s.LastTransactionID }),
+	db.Field("holds_lead", func(s *payment.Session) *bool { return &s.HoldsLead }),
+	db.Time("expires_at", func(s *payment.Session) *time.Time { return &s.ExpiresAt }),
+	db.Time("created_at", func(s *payment.Session) *time.Time { return &s.CreatedAt }),
+	db.Time("updated_at", func(s *payment.Session) *time.Time { return &s.UpdatedAt }),
+}}
 
 // ErrNoLead is the answer for a lead that nobody has.
 var ErrNoLead = &payment.Error{Kind: payment.NotFound, Detail: "Lead not found"}
 
-const LeadColumns = `l.id, l.email, l.first_name, l.last_name, l.country, l.address, l.city, l.postal_code, l.phone`
+// Leads are what is known of persons.
+var Leads = db.Table[payment.Lead]{Name: "leads", Columns: []db.Column[payment.Lead]{
+	db.Field("id", func(l *payment.Lead) *uuid.UUID { return &l.ID }),
+	db.Field("email", func(l *payment.Lead) *string { return &l.Email }),
+	db.Field("first_name", func(l *payment.Lead) *string { return &l.FirstName }),
+	db.Field("last_name", func(l *payment.Lead) *string { return &l.LastName }),
+	db.Field("country", func(l *payment.Lead) *string { return &l.Country }),
+	unlessUnsaid("address", func(l *payment.Lead) (*string, bool) { return &l.Address, l.Unsaid.Address }),
+	unlessUnsaid("city", func(l *payment.Lead) (*string, bool) { return &l.City, l.Unsaid.City }),
+	unlessUnsaid("postal_code", func(l *payment.Lead) (*string, bool) { return &l.PostalCode, l.Unsaid.PostalCode }),
+	unlessUnsaid("phone", func(l *payment.Lead) (*string, bool) { return &l.Phone, l.Unsaid.Phone }),
+}}
 
-func LeadFields(l *payment.Lead) []any {
-	return []any{&l.ID, &l.Email, &l.FirstName, &l.LastName, &l.Country, &l.Address, &l.City, &l.PostalCode, &l.Phone}
+// unlessUnsaid is a field that a create may leave out: then it is NULL, which is
+// not written.
+func unlessUnsaid(name string, at func(*payment.Lead) (to *string, unsaid bool)) db.Column[payment.Lead] {
+	return db.Custom(name,
+		func(l *payment.Lead) any { to, _ := at(l); return to },
+		func(l *payment.Lead) any {
+			if to, unsaid := at(l); !unsaid {
+				return *to
+			}
+			return nil
+		}).As("COALESCE(?, '')")
 }
 
 // CreateSession writes the lead and its session. The lead is known by its
 // address; one that holds another session refuses the unit (IsLeadBusy).
 func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
 	tx.Share(leadRow(s.TenantID, lead))
-	tx.Continue(nil, insertLead+`VALUES (`+leadValues+`)`+orMergeLead, insertSession,
-		append(tx.sessionArgs(s, lead), leadArgs(lead)...)...)
+	tx.Continue(nil, createLead, insertSession, tx.createArgs(s, lead)...)
 }
 
 // CreateSessionFor is CreateSession for a key that was recalled: where the key has
@@ -59,11 +91,7 @@ func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
 // cost every create another one.
 func (tx *Tx) CreateSessionFor(c Credential, s payment.Session, lead payment.Lead) {
 	tx.Share(leadRow(s.TenantID, lead))
-	args := append(tx.sessionArgs(s, lead), leadArgs(lead)...)
-	tx.Continue(ErrStale, insertLead+`SELECT `+leadValues+`
-			FROM tenants n JOIN api_keys k ON k.tenant_id = n.id
-			WHERE n.id = $1 AND n.setup_version = $33 AND k.id = $34 AND k.revoked_at IS NULL`+orMergeLead, insertSession,
-		append(args, c.SetupVersion, c.KeyID)...)
+	tx.Continue(ErrStale, createLeadFor, insertSession, append(tx.createArgs(s, lead), c.SetupVersion, c.KeyID)...)
 }
 
 // leadRow names the row at which creates for one lead queue up.
@@ -76,77 +104,64 @@ func leadRow(tenantID uuid.UUID, lead payment.Lead) string {
 // creates do without it.
 func (tx *Tx) ReplaceSession(s payment.Session, lead payment.Lead) {
 	// The lead comes first, so that creates for one lead queue up at its row.
-	tx.Then(insertLead+`VALUES ($1, $4, $5, $3, $6, $7, $8, COALESCE($9, ''), COALESCE($10, ''), COALESCE($11, ''),
-			COALESCE($12, ''), $2, $2)`+mergeLead(9),
-		append([]any{s.TenantID, db.Micros(tx.At), lead.EmailKey()}, leadArgs(lead)...)...)
+	tx.Then(replaceLead, append([]any{s.TenantID, db.Micros(tx.At), lead.EmailKey()}, Leads.Values(&lead)...)...)
 	tx.Then(`
 		UPDATE sessions SET holds_lead = FALSE, updated_at = $3,
 			status = CASE WHEN status = 'PENDING' THEN 'EXPIRED' ELSE status END
 		WHERE tenant_id = $1 AND lead_id = (SELECT id FROM leads WHERE tenant_id = $1 AND email_key = $2)
 			AND holds_lead AND expires_at <= $3 AND NOT (status = 'PENDING' AND open_transaction_id IS NOT NULL)`,
 		s.TenantID, lead.EmailKey(), db.Micros(tx.At))
-	tx.Then(insertSession.Separately(), tx.sessionArgs(s, lead)...)
+	tx.Then(insertSession.Separately(), append(tx.newSessionValues(s), lead.EmailKey())...)
 }
 
-const (
-	insertLead = `
-		INSERT INTO leads (tenant_id, id, email, email_key, first_name, last_name, country, address, city, postal_code,
-			phone, created_at, updated_at) `
-	// leadValues share the tenant, the instant and the address with the session.
-	leadValues = `$1, $24, $25, $23, $26, $27, $28, COALESCE($29, ''), COALESCE($30, ''), COALESCE($31, ''),
-		COALESCE($32, ''), $22, $22`
+// The parameters of a create are those of newSession, the key of the lead's
+// address, the lead's own, and what is asked of the API key.
+var (
+	// newSession is a session without its lead, whose id only the database knows.
+	newSession = Sessions.Without("lead_id")
+	keyPlace   = len(newSession.Columns) + 1
+	leadPlace  = keyPlace + 1
+	restPlace  = leadPlace + len(Leads.Columns)
+
+	sharedTenant, sharedInstant = newSession.Place("tenant_id", 1), newSession.Place("created_at", 1)
+
+	createLead    = writeLead(sharedTenant, sharedInstant, db.Place(keyPlace), leadPlace, "VALUES (", ")")
+	createLeadFor = writeLead(sharedTenant, sharedInstant, db.Place(keyPlace), leadPlace, "SELECT ", `
+		FROM tenants n JOIN api_keys k ON k.tenant_id = n.id
+		WHERE n.id = `+sharedTenant+` AND n.setup_version = `+db.Place(restPlace)+`
+			AND k.id = `+db.Place(restPlace+1)+` AND k.revoked_at IS NULL`)
+	replaceLead = writeLead("$1", "$2", "$3", 4, "VALUES (", ")")
+
+	// insertSession makes the session of the lead that was written.
+	insertSession = db.Continuation{
+		Found: `SELECT id FROM leads WHERE tenant_id = ` + sharedTenant + ` AND email_key = ` + db.Place(keyPlace),
+		SQL: `INSERT INTO sessions (lead_id, ` + newSession.List("") + `)
+			VALUES ((SELECT id FROM written), ` + newSession.Places(1) + `)`,
+	}
 )
 
-var orMergeLead = mergeLead(29)
-
-// mergeLead writes over what is known of a lead. Its optional fields are four
-// parameters, the first of which has the given number; what they leave out stays.
-func mergeLead(first int) string {
-	update := `
+// writeLead is a statement that writes a lead, over what is known of it where the
+// address is known: what a create left out stays. Its own fields are parameters
+// from a number on.
+func writeLead(tenant, instant, key string, first int, before, after string) string {
+	text := `INSERT INTO leads (tenant_id, email_key, created_at, updated_at, ` + Leads.List("") + `) ` +
+		before + strings.Join([]string{tenant, key, instant, instant, Leads.Places(first)}, ", ") + after + `
 		ON CONFLICT (tenant_id, email_key) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
 			last_name = excluded.last_name, country = excluded.country, updated_at = excluded.updated_at`
-	for i, name := range [...]string{"address", "city", "postal_code", "phone"} {
-		update += fmt.Sprintf(", %[1]s = COALESCE($%[2]d, leads.%[1]s)", name, first+i)
-	}
-	return update
-}
-
-// leadArgs are the fields of a lead alone.
-func leadArgs(lead payment.Lead) []any {
-	return []any{
-		lead.ID, lead.Email, lead.FirstName, lead.LastName, lead.Country, said(lead.Address, lead.Unsaid.Address),
-		said(lead.City, lead.Unsaid.City), said(lead.PostalCode, lead.Unsaid.PostalCode), said(lead.Phone, lead.Unsaid.Phone),
-	}
-}
-
-// said is NULL for a field that was left out.
-func said(text string, unsaid bool) any {
-	if unsaid {
-		return nil
+	for _, name := range [...]string{"address", "city", "postal_code", "phone"} {
+		text += ", " + name + " = COALESCE(" + Leads.Place(name, first) + ", leads." + name + ")"
 	}
 	return text
 }
 
-// insertSession makes the session of the lead that was written.
-var insertSession = db.Continuation{
-	Found: `SELECT id FROM leads WHERE tenant_id = $1 AND email_key = $23`,
-	SQL: `
-		INSERT INTO sessions (tenant_id, id, token, lead_id, status, price_minor, currency, billing_type,
-			billing_frequency, trial_unit, trial_period, trial_minor, gateway_id, campaign_id, offer_id,
-			hosted_page_id, webhook_profile_id, acceptance_mode, mandate_reference, customer_ip, max_attempts,
-			attempts_used, holds_lead, expires_at, created_at, updated_at)
-		VALUES ($1, $2, $3, (SELECT id FROM written), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-			$18, $19, $20, 0, TRUE, $21, $22, $22)`,
+// createArgs are the arguments of a create but for those of the API key.
+func (tx *Tx) createArgs(s payment.Session, lead payment.Lead) []any {
+	return append(append(tx.newSessionValues(s), lead.EmailKey()), Leads.Values(&lead)...)
 }
 
-// sessionArgs are the arguments of insertSession.
-func (tx *Tx) sessionArgs(s payment.Session, lead payment.Lead) []any {
-	t := s.Terms
-	return append(make([]any, 0, 34),
-		s.TenantID, s.ID, s.Token, s.Status, t.PriceMinor, t.Currency, t.BillingType,
-		t.Frequency, t.TrialUnit, t.TrialPeriod, t.TrialMinor, s.GatewayID, s.CampaignID, s.OfferID,
-		s.HostedPageID, s.WebhookProfileID, s.AcceptanceMode, s.MandateReference, s.CustomerIP, s.MaxAttempts,
-		db.Micros(s.ExpiresAt), db.Micros(tx.At), lead.EmailKey())
+func (tx *Tx) newSessionValues(s payment.Session) []any {
+	s.CreatedAt, s.UpdatedAt = tx.At, tx.At
+	return newSession.Values(&s)
 }
 
 // IsLeadBusy tells that a create failed because its lead holds a session.

@@ -55,7 +55,7 @@ type SessionRecord struct {
 
 var sessionSearch = searched[SessionRecord]{
 	table: "sessions", name: "s", scan: scanSessionRecord, id: func(r *SessionRecord) uuid.UUID { return r.ID },
-	query: `SELECT ` + store.SessionColumns + `, ` + store.LeadColumns + `, ` + store.OrderColumns + ` FROM sessions s
+	query: `SELECT ` + store.Sessions.List("s") + `, ` + store.Leads.List("l") + `, ` + store.Orders.List("o") + ` FROM sessions s
 		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 		LEFT JOIN orders o ON o.tenant_id = s.tenant_id AND o.session_id = s.id
 		WHERE s.tenant_id = $1`,
@@ -63,7 +63,7 @@ var sessionSearch = searched[SessionRecord]{
 
 func scanSessionRecord(r db.Rows) (s SessionRecord, err error) {
 	var order store.OrderIfAny
-	err = r.Scan(slices.Concat(store.SessionFields(&s.Session), store.LeadFields(&s.Lead), order.Fields())...)
+	err = r.Scan(slices.Concat(store.Sessions.Fields(&s.Session), store.Leads.Fields(&s.Lead), order.Fields())...)
 	s.Lead.ID, s.Order = s.LeadID, order.Found()
 	return s, err
 }
@@ -148,7 +148,7 @@ type ChargebackSearch struct {
 
 var chargebackSearch = searched[payment.Chargeback]{
 	table: "chargebacks", name: "c", scan: store.ScanChargeback, id: func(c *payment.Chargeback) uuid.UUID { return c.ID },
-	query: `SELECT ` + store.ChargebackColumns + ` FROM chargebacks c WHERE c.tenant_id = $1`,
+	query: `SELECT ` + store.Chargebacks.List("") + ` FROM chargebacks c WHERE c.tenant_id = $1`,
 }
 
 func (f ChargebackSearch) conditions() conditions {
@@ -208,11 +208,11 @@ type LeadRecord struct {
 
 var leadSearch = searched[LeadRecord]{
 	table: "leads", name: "l", scan: scanLeadRecord, id: func(l *LeadRecord) uuid.UUID { return l.ID },
-	query: `SELECT ` + store.LeadColumns + `, l.tenant_id, l.created_at, l.updated_at FROM leads l WHERE l.tenant_id = $1`,
+	query: `SELECT ` + store.Leads.List("l") + `, l.tenant_id, l.created_at, l.updated_at FROM leads l WHERE l.tenant_id = $1`,
 }
 
 func scanLeadRecord(r db.Rows) (l LeadRecord, err error) {
-	return l, r.Scan(append(store.LeadFields(&l.Lead), &l.TenantID, db.Instant{To: &l.CreatedAt}, db.Instant{To: &l.UpdatedAt})...)
+	return l, r.Scan(append(store.Leads.Fields(&l.Lead), &l.TenantID, db.Instant{To: &l.CreatedAt}, db.Instant{To: &l.UpdatedAt})...)
 }
 
 func (f LeadSearch) conditions() conditions {
