@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"strings"
 	"sync"
@@ -33,9 +34,16 @@ type file struct {
 
 // Handler serves the document at /openapi.yaml and the page that shows it at
 // /docs. publicURL is where merchants reach this deployment; it stands in the
-// calls that readers copy.
-func Handler(spec []byte, publicURL string) http.Handler {
-	render := sync.OnceValues(func() ([]byte, error) { return renderPage(spec, publicURL) })
+// calls that readers copy. The guides among the files are linked and served.
+func Handler(spec []byte, files fs.FS, publicURL string) http.Handler {
+	read := sync.OnceValues(func() ([]guide, error) { return readGuides(files) })
+	render := sync.OnceValues(func() ([]byte, error) {
+		guides, err := read()
+		if err != nil {
+			return nil, err
+		}
+		return renderPage(spec, guides, publicURL)
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -54,6 +62,10 @@ func Handler(spec []byte, publicURL string) http.Handler {
 			serve(w, r, file{"text/html; charset=utf-8", content})
 		default:
 			asset, known := findAsset(r.URL.Path)
+			if !known {
+				guides, _ := read() // without them there is none to find
+				asset, known = findGuide(guides, r.URL.Path)
+			}
 			if !known {
 				refuse(w, http.StatusNotFound, "Not found")
 				return
@@ -85,13 +97,13 @@ func findAsset(path string) (file, bool) {
 	return file{contentType, content}, err == nil
 }
 
-func renderPage(spec []byte, publicURL string) ([]byte, error) {
+func renderPage(spec []byte, guides []guide, publicURL string) ([]byte, error) {
 	root, err := parse(spec)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&out, "page.html", buildPage(root, strings.TrimSuffix(publicURL, "/"))); err != nil {
+	if err := pageTemplate.ExecuteTemplate(&out, "page.html", buildPage(root, guides, strings.TrimSuffix(publicURL, "/"))); err != nil {
 		return nil, fmt.Errorf("render the API page: %w", err)
 	}
 	return out.Bytes(), nil

@@ -29,7 +29,7 @@ func fetch(t *testing.T, handler http.Handler, method, path string, header ...st
 
 func readPage(t *testing.T, spec []byte) string {
 	t.Helper()
-	answer := fetch(t, apidoc.Handler(spec, publicURL), http.MethodGet, "/docs")
+	answer := fetch(t, apidoc.Handler(spec, sepad.Guides, publicURL), http.MethodGet, "/docs")
 	if answer.Code != http.StatusOK {
 		t.Fatalf("GET /docs = %d: %s", answer.Code, answer.Body)
 	}
@@ -163,7 +163,7 @@ func TestCallsToCopyAreReadyForTheShell(t *testing.T) {
 
 func TestThePageAsksNoOtherHost(t *testing.T) {
 	t.Parallel()
-	handler := apidoc.Handler(sepad.OpenAPI, publicURL)
+	handler := apidoc.Handler(sepad.OpenAPI, sepad.Guides, publicURL)
 	page := fetch(t, handler, http.MethodGet, "/docs").Body.String()
 
 	for _, attribute := range regexp.MustCompile(`(?:href|src|action|srcset|data)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
@@ -235,7 +235,7 @@ components:
 
 func TestAnswersOfTheHandler(t *testing.T) {
 	t.Parallel()
-	handler := apidoc.Handler(sepad.OpenAPI, publicURL)
+	handler := apidoc.Handler(sepad.OpenAPI, sepad.Guides, publicURL)
 
 	t.Run("the document is served byte for byte", func(t *testing.T) {
 		t.Parallel()
@@ -264,7 +264,7 @@ func TestAnswersOfTheHandler(t *testing.T) {
 
 func TestUnchangedPagesAreNotSentAgain(t *testing.T) {
 	t.Parallel()
-	handler := apidoc.Handler(sepad.OpenAPI, publicURL)
+	handler := apidoc.Handler(sepad.OpenAPI, sepad.Guides, publicURL)
 
 	t.Run("an unchanged page is not sent again", func(t *testing.T) {
 		t.Parallel()
@@ -281,7 +281,7 @@ func TestUnchangedPagesAreNotSentAgain(t *testing.T) {
 
 	t.Run("a changed document changes the tag", func(t *testing.T) {
 		t.Parallel()
-		other := apidoc.Handler(append([]byte("# new\n"), sepad.OpenAPI...), publicURL)
+		other := apidoc.Handler(append([]byte("# new\n"), sepad.OpenAPI...), sepad.Guides, publicURL)
 		if fetch(t, handler, http.MethodGet, "/openapi.yaml").Header().Get("ETag") == fetch(t, other, http.MethodGet, "/openapi.yaml").Header().Get("ETag") {
 			t.Error("two documents share a tag")
 		}
@@ -290,7 +290,7 @@ func TestUnchangedPagesAreNotSentAgain(t *testing.T) {
 
 func TestRefusalsOfTheHandler(t *testing.T) {
 	t.Parallel()
-	handler := apidoc.Handler(sepad.OpenAPI, publicURL)
+	handler := apidoc.Handler(sepad.OpenAPI, sepad.Guides, publicURL)
 
 	t.Run("other methods are refused with Allow", func(t *testing.T) {
 		t.Parallel()
@@ -313,10 +313,30 @@ func TestRefusalsOfTheHandler(t *testing.T) {
 	t.Run("a document that cannot be read is a 500 that says nothing internal", func(t *testing.T) {
 		t.Parallel()
 		for _, spec := range []string{"", "- a list", "a: [", "just text"} {
-			answer := fetch(t, apidoc.Handler([]byte(spec), publicURL), http.MethodGet, "/docs")
+			answer := fetch(t, apidoc.Handler([]byte(spec), sepad.Guides, publicURL), http.MethodGet, "/docs")
 			if answer.Code != http.StatusInternalServerError || strings.Contains(answer.Body.String(), "yaml") {
 				t.Errorf("document %q: %d %s", spec, answer.Code, answer.Body)
 			}
 		}
 	})
+}
+
+func TestTheReferenceLeadsToGuidesAndTestAccounts(t *testing.T) {
+	t.Parallel()
+	handler := apidoc.Handler(sepad.OpenAPI, sepad.Guides, publicURL)
+	docs := fetch(t, handler, http.MethodGet, "/docs").Body.String()
+	for _, wanted := range []string{`<a href="/docs/guides/hosted-page.md">The hosted payment page</a>`, "DE89370400440532013000", "Approved at once."} {
+		if !strings.Contains(docs, wanted) {
+			t.Errorf("%s is missing", wanted)
+		}
+	}
+	guide := fetch(t, handler, http.MethodGet, "/docs/guides/hosted-page.md")
+	if !strings.HasPrefix(guide.Body.String(), "# The hosted payment page") || guide.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("the guide is %s", guide.Header().Get("Content-Type"))
+	}
+	for _, path := range []string{"/docs/guides/none.md", "/docs/guides/", "/docs/guides/../openapi.go"} {
+		if answer := fetch(t, handler, http.MethodGet, path); answer.Code != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, answer.Code)
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sepad/internal/gateway/sandbox"
 )
 
 // page is all that the template shows.
@@ -20,6 +22,9 @@ type page struct {
 	Errors    []errorEntry
 	Declines  []choice
 	Schemas   []schemaEntry
+	Guides    []guide
+	// TestIBANs are the accounts that a sandbox knows the outcome of.
+	TestIBANs []sandbox.TestIBAN
 }
 
 // group holds the operations of one tag.
@@ -91,9 +96,10 @@ type schemaEntry struct {
 const declineCodes = "DeclineCode"
 
 // buildPage gathers the page from the document.
-func buildPage(root node, publicURL string) page {
+func buildPage(root node, guides []guide, publicURL string) page {
 	d := document{root}
 	p := page{
+		Guides: guides, TestIBANs: sandbox.TestIBANs(),
 		Title:     root.at("info").text("title"),
 		Version:   root.at("info").text("version"),
 		Summary:   root.at("info").text("summary"),

@@ -15,7 +15,7 @@ import (
 
 // newHandler is everything that this process answers.
 func (a *App) newHandler() http.Handler {
-	docs := web.Plain(apidoc.Handler(sepad.OpenAPI, a.config.PublicURL))
+	docs := web.Plain(apidoc.Handler(sepad.OpenAPI, sepad.Guides, a.config.PublicURL))
 	routes := []web.Route{
 		{Method: "GET", Pattern: "/healthz", Handler: a.alive, Quiet: true},
 		{Method: "GET", Pattern: "/readyz", Handler: a.ready, Quiet: true},

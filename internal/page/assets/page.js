@@ -169,6 +169,7 @@
       hint.textContent = open && text.length > 2 ? fill(words.count, { n: text.length, length: form.length }) : hintText;
       // All digits after the country: a number pad helps.
       iban.inputMode = form && /^aan*$/.test(form) ? "numeric" : "text";
+      if (text === "") return;
       // The longest numbers fit a narrow screen when they close up: the margins
       // first, the letters then.
       const account = iban.parentNode;
