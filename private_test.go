@@ -56,7 +56,6 @@ var privateValues = []struct {
 	{limit.Settings{}, nil},
 	{db.Options{}, nil},
 	{store.Options{}, nil},
-	{store.Repeat{}, nil},
 	{store.EventRow{}, nil},
 	{store.Delivery{}, nil},
 	{listing.SessionSearch{}, nil},

@@ -39,7 +39,7 @@ func (c *refundCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		refund, err := work.Refund(p.ctx, tenantID, id, amount)
+		refund, err := work.Refund(p.ctx, tenantID, id, amount, store.RequestKey{})
 		if err != nil {
 			return err
 		}

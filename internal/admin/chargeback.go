@@ -25,6 +25,7 @@ func (a *Admin) createChargeback(w http.ResponseWriter, r *http.Request) error {
 	}
 	bad := payment.Fields{}
 	transactionID, report := readChargeback(web.NewReader(object, bad), bad)
+	key := a.requestKey(r, object.Source(), bad)
 	if err := bad.Err(); err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (a *Admin) createChargeback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	recorded, err := a.Checkout.ChargeBack(r.Context(), tenantID, transactionID, report)
+	recorded, err := a.Checkout.ChargeBack(r.Context(), tenantID, transactionID, report, key)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -88,6 +89,12 @@ func formBool(u *web.Upload, name string, bad payment.Fields) bool {
 func (a *Admin) createImport(w http.ResponseWriter, r *http.Request) error {
 	req, _, err := readImport(w, r)
 	if err != nil {
+		return err
+	}
+	bad := payment.Fields{}
+	form := fmt.Sprint(req.TenantID, req.GatewayID, req.Kind, req.IsDryRun, req.SendsEvents)
+	req.Key = a.requestKey(r, form, bad)
+	if err := bad.Err(); err != nil {
 		return err
 	}
 	importer := recon.Importer{Store: a.Store, Checkout: a.Checkout}

@@ -5,10 +5,13 @@ import (
 	"crypto/subtle"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/limit"
+	"sepad/internal/payment"
 	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/web"
@@ -82,6 +85,12 @@ func (a *Admin) guarded(next web.Handler) web.Handler {
 		}
 		return next(w, r)
 	}
+}
+
+// requestKey names a call that makes something, so that it can be repeated. One
+// key does not serve two calls: the path belongs to what is asked for.
+func (a *Admin) requestKey(r *http.Request, body string, bad payment.Fields) store.RequestKey {
+	return web.ReadRequestKey(r, uuid.Nil, r.URL.Path+"\n"+body, a.Checkout.Clock.Now(), bad)
 }
 
 // refuse counts the failure, so that the token cannot be guessed.

@@ -117,6 +117,7 @@ func (a *Admin) refundTransaction(w http.ResponseWriter, r *http.Request) error 
 	}
 	bad := payment.Fields{}
 	amount := web.NewReader(object, bad).Amount("amount")
+	key := a.requestKey(r, object.Source(), bad)
 	id, err := pathID(r, "id", store.ErrNoTransaction)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (a *Admin) refundTransaction(w http.ResponseWriter, r *http.Request) error 
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	refund, err := a.Checkout.Refund(r.Context(), tenantID, id, amount)
+	refund, err := a.Checkout.Refund(r.Context(), tenantID, id, amount, key)
 	if err != nil {
 		return err
 	}

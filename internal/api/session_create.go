@@ -2,23 +2,14 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
-	"unicode/utf8"
 
 	"sepad/internal/checkout"
 	"sepad/internal/limit"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/web"
-)
-
-const (
-	idempotencyHeader = "Idempotency-Key"
-	// maxIdempotencyKey bounds the header's length in characters.
-	maxIdempotencyKey = 255
 )
 
 // createdBody is the answer to a create (contract 2.3).
@@ -54,7 +45,7 @@ func (a *API) createSession(w http.ResponseWriter, r *http.Request) error {
 // creator finds who calls. The answer to a repeated request comes without a
 // change that could rest on the key, so that its key is always looked up.
 func (a *API) creator(r *http.Request) (caller store.Credential, recalled bool, err error) {
-	if r.Header.Get(idempotencyHeader) == "" {
+	if r.Header.Get(web.IdempotencyHeader) == "" {
 		if caller, recalled = a.recallKey(r); recalled {
 			return caller, true, nil
 		}
@@ -104,7 +95,7 @@ func (a *API) create(r *http.Request, object *web.Object, caller store.Credentia
 	}
 	bad := payment.Fields{}
 	request := readCreate(web.NewReader(object, bad))
-	readIdempotencyKey(r, object, &request, bad)
+	request.Key = web.ReadRequestKey(r, caller.TenantID, object.Source(), a.Checkout.Clock.Now(), bad)
 	if recalled {
 		request.RestsOn = &caller
 	}
@@ -165,19 +156,4 @@ func given[T comparable](value T) *T {
 		return nil
 	}
 	return &value
-}
-
-// readIdempotencyKey binds the key, if there is one, to the bytes of the body.
-func readIdempotencyKey(r *http.Request, object *web.Object, request *checkout.CreateRequest, bad payment.Fields) {
-	const header = idempotencyHeader
-	switch key := r.Header.Get(header); {
-	case key == "":
-	case !utf8.ValidString(key):
-		bad.Add(header, header+" must be UTF-8.")
-	case utf8.RuneCountInString(key) > maxIdempotencyKey:
-		bad.Add(header, header+" may have at most 255 characters.")
-	default:
-		sum := sha256.Sum256([]byte(object.Source()))
-		request.IdempotencyKey, request.RequestHash = key, hex.EncodeToString(sum[:])
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -256,7 +257,7 @@ func (y *years) refund(p *process) {
 		amount = new(payment.Minor(1 + y.w.random.Int64N(x.AmountMinor)))
 	}
 	y.work(p, "refund", func(ctx context.Context) error {
-		_, err := p.app.Checkout.Refund(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), amount)
+		_, err := p.app.Checkout.Refund(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), amount, store.RequestKey{})
 		return tolerate(err)
 	})
 }
@@ -272,7 +273,7 @@ func (y *years) chargeBack(p *process) {
 	}
 	report := payment.Chargeback{Source: payment.ChargebackManual, AmountMinor: payment.Minor(x.AmountMinor)}
 	y.work(p, "chargeback", func(ctx context.Context) error {
-		_, err := p.app.Checkout.ChargeBack(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), report)
+		_, err := p.app.Checkout.ChargeBack(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), report, store.RequestKey{})
 		return tolerate(err)
 	})
 }

@@ -11,13 +11,19 @@ import (
 )
 
 // ChargeBack records by hand that a payment was charged back. A second one for
-// the same payment is a conflict.
-func (c *Checkout) ChargeBack(ctx context.Context, tenantID, transactionID uuid.UUID, report payment.Chargeback) (payment.Chargeback, error) {
+// the same payment is a conflict, unless it is the same request again.
+func (c *Checkout) ChargeBack(ctx context.Context, tenantID, transactionID uuid.UUID, report payment.Chargeback, key store.RequestKey) (payment.Chargeback, error) {
 	setup, err := c.SetupOf(ctx, tenantID)
 	if err != nil {
 		return payment.Chargeback{}, err
 	}
-	var recorded payment.Chargeback
+	return store.Once(ctx, c.Store, key,
+		func(id uuid.UUID) (payment.Chargeback, error) { return c.Store.Tenant(tenantID).Chargeback(ctx, id) },
+		func() (payment.Chargeback, error) { return c.chargeBack(ctx, setup, transactionID, report, key) })
+}
+
+func (c *Checkout) chargeBack(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, report payment.Chargeback, key store.RequestKey) (recorded payment.Chargeback, err error) {
+	tenantID := setup.Tenant.ID
 	err = retry(func() error {
 		paid, err := c.Store.Tenant(tenantID).Debit(ctx, transactionID)
 		if err != nil {
@@ -36,7 +42,15 @@ func (c *Checkout) ChargeBack(ctx context.Context, tenantID, transactionID uuid.
 			return err
 		}
 		recorded = *change.Chargeback
-		return c.apply(ctx, setup, change, now)
+		events, err := eventRows(setup, change)
+		if err != nil {
+			return err
+		}
+		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+			tx.Remember(key, recorded.ID)
+			tx.Apply(change, events)
+			return nil
+		})
 	})
 	return recorded, err
 }

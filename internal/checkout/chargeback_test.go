@@ -10,6 +10,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -17,7 +18,7 @@ func TestChargeBackByHand(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved, storetest.WithTerms(storetest.Monthly))
-		taken, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, payment.Chargeback{Source: payment.ChargebackManual})
+		taken, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, payment.Chargeback{Source: payment.ChargebackManual}, store.RequestKey{})
 		if err != nil || taken.AmountMinor != paid.Transaction.AmountMinor || *taken.TransactionID != paid.Transaction.ID || taken.GatewayReference != "GW-1" {
 			t.Fatalf("the chargeback is %+v: %v", taken.AmountMinor, err)
 		}
@@ -29,11 +30,11 @@ func TestChargeBackByHand(t *testing.T) {
 			t.Errorf("told were %v", got)
 		}
 		for what, id := range map[string]payment.Transaction{"a second time": paid.Transaction, "what was declined": till.Paid(t, declined).Transaction} {
-			if _, err := till.ChargeBack(t.Context(), till.Shop.ID, id.ID, payment.Chargeback{}); payment.KindOf(err) != payment.Conflict {
+			if _, err := till.ChargeBack(t.Context(), till.Shop.ID, id.ID, payment.Chargeback{}, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if _, err := till.ChargeBack(t.Context(), till.Shop.ID, payment.NewID(), payment.Chargeback{}); payment.KindOf(err) != payment.NotFound {
+		if _, err := till.ChargeBack(t.Context(), till.Shop.ID, payment.NewID(), payment.Chargeback{}, store.RequestKey{}); payment.KindOf(err) != payment.NotFound {
 			t.Errorf("what nobody knows: %v", err)
 		}
 	})
@@ -44,7 +45,7 @@ func TestAnOperatorMayKeepSubscriptions(t *testing.T) {
 	till := checkouttest.Open(t, storetest.SQLite(t))
 	till.KeepSubscriptions = true
 	paid := till.Paid(t, approved, storetest.WithTerms(storetest.Monthly))
-	if _, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, payment.Chargeback{}); err != nil {
+	if _, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, payment.Chargeback{}, store.RequestKey{}); err != nil {
 		t.Fatal(err)
 	}
 	if sub := till.Subscription(t, paid.Subscription.ID); sub.Status != payment.SubscriptionActive {

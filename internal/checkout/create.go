@@ -12,9 +12,6 @@ import (
 	"sepad/internal/store"
 )
 
-// idempotencyLife is how long a create can be repeated under its key.
-const idempotencyLife = 24 * time.Hour
-
 // CreateRequest is what a merchant asks for. A nil field was not given.
 type CreateRequest struct {
 	sepa.Masked
@@ -37,13 +34,12 @@ type CreateRequest struct {
 	MaxAttempts      *int
 	CustomerIP       string
 
-	// IdempotencyKey is "" where none was sent; RequestHash names the bytes.
-	IdempotencyKey string
-	RequestHash    string
+	// Key is the name under which the merchant may repeat the request.
+	Key store.RequestKey
 
-	// RestsOn is the merchant's key where it was recalled, nil where it was looked
-	// up for this request. A recalled one goes without IdempotencyKey, whose answer
-	// would come before anybody asked for the key.
+	// RestsOn is the merchant's API key where it was recalled, nil where it was
+	// looked up for this request. A recalled one goes without Key, whose answer
+	// would come before anybody asked for the API key.
 	RestsOn *store.Credential
 }
 
@@ -59,11 +55,16 @@ type Created struct {
 // merchant learns of all at once. It gives store.ErrStale when the key that the
 // request rests on is no longer what it was.
 func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req CreateRequest, bad payment.Fields) (Created, error) {
-	now := c.now()
-	if created, found, err := c.repeated(ctx, setup.Tenant.ID, req, now); found || err != nil {
-		return created, err
-	}
-	session := c.resolve(setup, req, bad, now)
+	return store.Once(ctx, c.Store, req.Key,
+		func(id uuid.UUID) (Created, error) {
+			session, err := c.Store.Tenant(setup.Tenant.ID).Session(ctx, id)
+			return c.created(session.Token), err
+		},
+		func() (Created, error) { return c.create(ctx, setup, req, bad) })
+}
+
+func (c *Checkout) create(ctx context.Context, setup *merchant.Setup, req CreateRequest, bad payment.Fields) (Created, error) {
+	session := c.resolve(setup, req, bad, c.now())
 	if err := bad.Err(); err != nil {
 		return Created{}, err
 	}
@@ -72,9 +73,6 @@ func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req Create
 	err := c.write(ctx, session, lead, req, req.firstTry())
 	if store.IsLeadBusy(err) {
 		err = c.write(ctx, session, lead, req, (*store.Tx).ReplaceSession)
-	}
-	if store.IsRepeat(err) {
-		return c.lateRepeat(ctx, setup.Tenant.ID, req, now)
 	}
 	if err != nil {
 		return Created{}, store.Refused(err)
@@ -97,9 +95,7 @@ func (c *Checkout) write(ctx context.Context, s payment.Session, lead payment.Le
 	return c.Store.Write(ctx, s.CreatedAt, func(tx *store.Tx) error {
 		// The key comes first: a twin running at the same time must learn that
 		// it is a repeat, not that its lead is busy with this very purchase.
-		if req.IdempotencyKey != "" {
-			tx.RememberCreate(s.TenantID, req.IdempotencyKey, req.RequestHash, s.ID, s.CreatedAt.Add(idempotencyLife))
-		}
+		tx.Remember(req.Key, s.ID)
 		create(tx, s, lead)
 		return nil
 	})
@@ -107,30 +103,6 @@ func (c *Checkout) write(ctx context.Context, s payment.Session, lead payment.Le
 
 func (c *Checkout) created(token string) Created {
 	return Created{Token: token, PaymentURL: c.PaymentURL(token)}
-}
-
-// repeated answers a request whose idempotency key has been used.
-func (c *Checkout) repeated(ctx context.Context, tenantID uuid.UUID, req CreateRequest, now time.Time) (Created, bool, error) {
-	if req.IdempotencyKey == "" {
-		return Created{}, false, nil
-	}
-	earlier, found, err := c.Store.Tenant(tenantID).RepeatOf(ctx, req.IdempotencyKey, now)
-	if err != nil || !found {
-		return Created{}, false, err
-	}
-	if earlier.RequestHash != req.RequestHash {
-		return Created{}, true, payment.Conflicting("This Idempotency-Key was used with another request.")
-	}
-	return c.created(earlier.Token), true, nil
-}
-
-// lateRepeat is for the request that lost to a twin running at the same time.
-func (c *Checkout) lateRepeat(ctx context.Context, tenantID uuid.UUID, req CreateRequest, now time.Time) (Created, error) {
-	created, found, err := c.repeated(ctx, tenantID, req, now)
-	if err == nil && !found {
-		err = payment.Conflicting("A request with this Idempotency-Key is being processed.")
-	}
-	return created, err
 }
 
 // resolve turns the request into a session by the tenant's set-up (contract 2.1).

@@ -14,6 +14,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -153,7 +154,9 @@ func TestACreateIsRepeatedUnderItsKey(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		setup := till.Setup(t, till.Shop)
-		req := order(till, func(r *checkout.CreateRequest) { r.IdempotencyKey, r.RequestHash = "key", "hash" })
+		req := order(till, func(r *checkout.CreateRequest) {
+			r.Key = store.RequestKey{Scope: till.Shop.ID, Key: "key", RequestHash: "hash", At: till.Time.Now()}
+		})
 		again := func() (checkout.Created, error) {
 			return till.Create(t.Context(), setup, req, payment.Fields{})
 		}
@@ -164,11 +167,12 @@ func TestACreateIsRepeatedUnderItsKey(t *testing.T) {
 		if second, err := again(); err != nil || second != first {
 			t.Errorf("repeated: %v, %v", second, err)
 		}
-		req.RequestHash = "another"
+		req.Key.RequestHash = "another"
 		if _, err := again(); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("with another request: %v", err)
 		}
 		till.Time.Pass(24 * time.Hour)
+		req.Key.At = till.Time.Now()
 		if second, err := again(); err != nil || second == first {
 			t.Errorf("a day later: %v", err)
 		}
@@ -179,7 +183,9 @@ func TestTwinsAtOnceGetOneSession(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		setup := till.Setup(t, till.Shop)
-		req := order(till, func(r *checkout.CreateRequest) { r.IdempotencyKey, r.RequestHash = "twins", "hash" })
+		req := order(till, func(r *checkout.CreateRequest) {
+			r.Key = store.RequestKey{Scope: till.Shop.ID, Key: "twins", RequestHash: "hash", At: till.Time.Now()}
+		})
 		tokens := make([]string, 4)
 		var twins sync.WaitGroup
 		for i := range tokens {

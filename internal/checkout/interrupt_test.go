@@ -9,6 +9,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -78,7 +79,7 @@ func interruptReports(t *testing.T, till *checkouttest.Till) {
 	t.Run("charge back", func(t *testing.T) {
 		paid := till.Paid(t, approved)
 		checkouttest.Interrupt(t, func(ctx context.Context) error {
-			_, err := till.ChargeBack(ctx, till.Shop.ID, paid.Transaction.ID, payment.Chargeback{})
+			_, err := till.ChargeBack(ctx, till.Shop.ID, paid.Transaction.ID, payment.Chargeback{}, store.RequestKey{})
 			return err
 		}, func(error) bool { return statusOf(t, paid.Debit) == payment.TransactionChargedBack })
 		if got := statusOf(t, paid.Debit); got != payment.TransactionChargedBack {

@@ -135,7 +135,7 @@ func TestARefundIsSettledByItsNotification(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		till.Gateway.Silence()
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil)
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
 		if payment.KindOf(err) != payment.OutcomeUnknown {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -188,7 +189,7 @@ func TestAPayerWhoGoesAwayStopsNothing(t *testing.T) {
 			paid := till.Paid(t, approved)
 			till.Gateway.Answer(approved)
 			leaves(t, func(ctx context.Context) error {
-				_, err := till.Refund(ctx, till.Shop.ID, paid.Transaction.ID, nil)
+				_, err := till.Refund(ctx, till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
 				return err
 			})
 			if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionRefunded {

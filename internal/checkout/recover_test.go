@@ -7,6 +7,7 @@ import (
 
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -109,7 +110,7 @@ func TestAnAnswerThatSaysNothingOfARebillLeavesItOpen(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		till.Gateway.Silence()
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil)
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
 		if payment.KindOf(err) != payment.OutcomeUnknown {
 			t.Fatalf("refund: %v", err)
 		}

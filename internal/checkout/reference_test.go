@@ -16,6 +16,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -69,7 +70,7 @@ func (c till) refund(t *testing.T, paid payment.Debit) string {
 	t.Helper()
 	amount := payment.Minor(100)
 	repeatTheDice(t)
-	refund, err := c.Refund(t.Context(), paid.Session.TenantID, paid.Transaction.ID, &amount)
+	refund, err := c.Refund(t.Context(), paid.Session.TenantID, paid.Transaction.ID, &amount, store.RequestKey{})
 	if err != nil || refund.Status != payment.TransactionApproved {
 		t.Fatalf("the refund is %q: %v", refund.Status, err)
 	}

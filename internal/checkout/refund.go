@@ -24,13 +24,29 @@ var (
 
 // Refund gives a payment back, wholly or in part: claim, submit, settle, as a
 // payment is made. Without an amount it gives back all that is left. A refund
-// that the gateway refuses is a declined transaction and no error.
-func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID, amount *payment.Minor) (payment.Transaction, error) {
+// that the gateway refuses is a declined transaction and no error. Under a key it
+// is made once, whatever its caller has or has not heard of it.
+func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (payment.Transaction, error) {
 	setup, err := c.SetupOf(ctx, tenantID)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
-	claimed, client, err := c.claimRefund(ctx, setup, transactionID, amount)
+	return store.Once(ctx, c.Store, key,
+		func(id uuid.UUID) (payment.Transaction, error) { return c.refunded(ctx, tenantID, id) },
+		func() (payment.Transaction, error) { return c.refund(ctx, setup, transactionID, amount, key) })
+}
+
+// refunded gives a refund that was asked for before, once its outcome is known.
+func (c *Checkout) refunded(ctx context.Context, tenantID, id uuid.UUID) (payment.Transaction, error) {
+	refund, err := c.Store.Tenant(tenantID).Transaction(ctx, id)
+	if err == nil && refund.InFlight() {
+		err = store.ErrRequestRunning
+	}
+	return refund, err
+}
+
+func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (payment.Transaction, error) {
+	claimed, client, err := c.claimRefund(ctx, setup, transactionID, amount, key)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
@@ -47,7 +63,7 @@ func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID
 
 // claimRefund sets the amount aside before the gateway hears of the refund. Who
 // loses to another refund or to a chargeback looks again at what is left.
-func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor) (claimed payment.Change, client *gateway.Client, err error) {
+func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (claimed payment.Change, client *gateway.Client, err error) {
 	err = retry(func() error {
 		now := c.now()
 		paid, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
@@ -65,6 +81,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		}
 		claimed.Refund.Attempt.NextLookupAt = c.silenceEnds()
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+			tx.Remember(key, claimed.Refund.ID)
 			tx.ClaimRefund(claimed)
 			return nil
 		})

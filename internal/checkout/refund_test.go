@@ -10,6 +10,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -18,7 +19,7 @@ func TestWhatAGatewayIsToldOfARefund(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		amount := payment.Minor(9_99)
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount)
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount, store.RequestKey{})
 		if err != nil || refund.Status != payment.TransactionApproved || refund.RefundOf == nil || *refund.RefundOf != paid.Transaction.ID {
 			t.Fatalf("the refund is %s: %v", refund.Status, err)
 		}
@@ -59,7 +60,7 @@ func TestWhatBecomesOfARefund(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				paid := till.Paid(t, approved)
 				c.answer()
-				refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil)
+				refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
 				if payment.KindOf(err) != c.kind || c.kind == 0 && err != nil || refund.ID == uuid.Nil {
 					t.Fatalf("the answer is %v", err)
 				}
@@ -95,7 +96,7 @@ func TestWhatCannotBeRefunded(t *testing.T) {
 			{"a declined payment", till.Paid(t, declined).Transaction.ID, nil, payment.Conflict},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				if _, err := till.Refund(t.Context(), till.Shop.ID, c.id, c.amount); payment.KindOf(err) != c.want {
+				if _, err := till.Refund(t.Context(), till.Shop.ID, c.id, c.amount, store.RequestKey{}); payment.KindOf(err) != c.want {
 					t.Errorf("the answer is %v", err)
 				}
 				if len(till.Gateway.Refunded()) != 0 {
@@ -110,7 +111,7 @@ func TestAGatewayThatCannotRefundIsNotAsked(t *testing.T) {
 	t.Parallel()
 	till := checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithoutAbilities)
 	paid := till.Paid(t, approved)
-	if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil); payment.KindOf(err) != payment.Conflict {
+	if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
 		t.Errorf("the answer is %v", err)
 	}
 	if d := till.Debit(t, paid.Transaction.ID); d.Transaction.RefundingMinor != 0 {
@@ -126,7 +127,9 @@ func TestRefundsAtOnceGiveBackNoMoreThanWasCollected(t *testing.T) {
 		errs := make([]error, 3)
 		var operators sync.WaitGroup
 		for i := range errs {
-			operators.Go(func() { _, errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &half) })
+			operators.Go(func() {
+				_, errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &half, store.RequestKey{})
+			})
 		}
 		operators.Wait()
 		given := 0

@@ -117,6 +117,9 @@ type Transaction struct {
 	MerchantTransactionID string
 	TenantReferenceID     *string
 	GatewayReference      string
+	// ProcessorID is a second id that a processor's file has for the payment, ""
+	// where it has one only.
+	ProcessorID string
 
 	Status       TransactionStatus
 	Type         TransactionType

@@ -34,6 +34,9 @@ type ImportRequest struct {
 	IsDryRun bool
 	// SendsEvents tells the merchant of records that are new.
 	SendsEvents bool
+	// Key is the name under which the request may be repeated. Its hash is that of
+	// the form; the file's is known once it has been read.
+	Key store.RequestKey
 }
 
 // running is an import under way.
@@ -48,19 +51,44 @@ type running struct {
 // taken. An error means that the file as a whole could not be read to its end;
 // what was taken before stays, and the same file can be given again.
 func (im *Importer) Import(ctx context.Context, req ImportRequest) (store.Import, error) {
+	file := digest(req.File, req.Key.RequestHash)
+	earlier, err := im.repeated(ctx, req, file)
+	switch {
+	case err != nil:
+		return store.Import{}, err
+	case earlier != nil:
+		return *earlier, nil
+	}
+	req.File, req.Key.RequestHash = file, ""
 	run, lines, err := im.open(ctx, req)
 	if err != nil {
 		return store.Import{}, err
 	}
-	if err := run.save(ctx, nil); err != nil {
+	err = run.save(ctx, nil, func(tx *store.Tx) { tx.Remember(run.Key, run.record.ID) })
+	if store.IsRepeat(err) {
+		return store.Import{}, store.ErrRequestRunning
+	}
+	if err != nil {
 		return store.Import{}, err
 	}
 	err = run.importLines(ctx, lines, run.how())
-	run.record.Status = store.ImportCompleted
-	if err != nil {
-		run.record.Status = store.ImportFailed
+	err = errors.Join(err, run.end(context.WithoutCancel(ctx), err, file))
+	return run.record, err
+}
+
+// end writes what became of the import. Only one that was read to its end can be
+// repeated; the key of another one is free for the next try.
+func (r *running) end(ctx context.Context, failed error, file *digested) error {
+	r.record.Status, r.Key.RequestHash = store.ImportCompleted, file.String()
+	if failed != nil {
+		r.record.Status = store.ImportFailed
 	}
-	return run.record, errors.Join(err, run.save(context.WithoutCancel(ctx), nil))
+	return r.save(ctx, nil, func(tx *store.Tx) {
+		tx.Forget(r.Key)
+		if failed == nil {
+			tx.Remember(r.Key, r.record.ID)
+		}
+	})
 }
 
 // open checks what is asked and reads the header.
@@ -85,14 +113,16 @@ func (im *Importer) open(ctx context.Context, req ImportRequest) (*running, *lin
 		return nil, nil, err
 	}
 	now := im.Checkout.Clock.Now()
+	lines.header.latest = now.Add(farthest)
 	return &running{Importer: im, ImportRequest: req, setup: setup, record: store.Import{
 		ID: payment.NewID(), TenantID: req.TenantID, GatewayID: req.GatewayID, Kind: string(req.Kind),
 		Status: store.ImportRunning, IsDryRun: req.IsDryRun, CreatedAt: now, UpdatedAt: now,
 	}}, lines, nil
 }
 
-// save writes how far the import has come, and further lines that were not taken.
-func (r *running) save(ctx context.Context, rejected []store.Rejection) error {
+// save writes how far the import has come, further lines that were not taken,
+// and what else belongs to it.
+func (r *running) save(ctx context.Context, rejected []store.Rejection, also ...func(*store.Tx)) error {
 	now := r.Checkout.Clock.Now()
 	r.record.Counts.Rejected += len(rejected)
 	r.record.UpdatedAt = now
@@ -102,6 +132,9 @@ func (r *running) save(ctx context.Context, rejected []store.Rejection) error {
 		}
 		tx.PutImport(r.record)
 		tx.AddRejections(r.record, rejected)
+		for _, write := range also {
+			write(tx)
+		}
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package recon
 
 import (
 	"strings"
+	"time"
 
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
@@ -31,6 +32,8 @@ type header struct {
 	at map[string]int
 	// statuses are a processor's own words for ours.
 	statuses map[string]payment.TransactionStatus
+	// latest is the last instant that a line may name.
+	latest time.Time
 }
 
 // readHeader names the columns: by the names of the record's fields, or by the

@@ -87,11 +87,20 @@ func (r *cellReader) instant(name string, isNeeded bool) time.Time {
 		return time.Time{}
 	}
 	at, err := parseInstant(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.say(name, err.Error())
+	case at.Before(earliest) || at.After(r.latest):
+		r.say(name, "is no day on which this can have been: "+payment.DateOf(at).String())
 	}
 	return at
 }
+
+// earliest is before every direct debit and every mandate that is still good.
+var earliest = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// farthest is how far ahead of our clock a file's may run.
+const farthest = 366 * 24 * time.Hour
 
 // iban reads an account number and keeps what may be shown of it.
 func (r *cellReader) iban(name string) (masked, country string) {
@@ -106,7 +115,8 @@ func (r *cellReader) iban(name string) (masked, country string) {
 func (l *line) readTransaction() (payment.Transaction, error) {
 	r := cellReader{line: l}
 	t := payment.Transaction{
-		MerchantTransactionID: r.reference("merchant_transaction_id"), GatewayReference: r.processorID(),
+		MerchantTransactionID: r.reference("merchant_transaction_id"),
+		GatewayReference:      r.reference("adapter_unique_id"), ProcessorID: r.reference("transaction_id"),
 		Type: r.transactionType(), Currency: r.currency("currency"), ProcessedAt: r.instant("date_processed", true),
 		BIC: r.text("bic"), Email: r.text("customer_email_csv"), HolderName: r.text("customer_name_csv"),
 		MandateReference: r.text("mandate_reference_id"), MandateAt: r.instant("mandate_date", false),
@@ -114,18 +124,13 @@ func (l *line) readTransaction() (payment.Transaction, error) {
 	if t.MerchantTransactionID == "" {
 		r.say("merchant_transaction_id", "is required")
 	}
+	if t.GatewayReference == "" { // many files have one id, under either name
+		t.GatewayReference, t.ProcessorID = t.ProcessorID, ""
+	}
 	t.Status = r.status()
 	t.AmountMinor = r.amount("amount", t.Type == payment.Refund)
 	t.MaskedIBAN, t.IBANCountry = r.iban("iban")
 	return t, r.wrong
-}
-
-// processorID is the processor's own id, which files have under either name.
-func (r *cellReader) processorID() string {
-	if id := r.reference("adapter_unique_id"); id != "" {
-		return id
-	}
-	return r.reference("transaction_id")
 }
 
 func (r *cellReader) status() payment.TransactionStatus {

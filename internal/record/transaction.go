@@ -1,6 +1,10 @@
 package record
 
-import "sepad/internal/payment"
+import (
+	"cmp"
+
+	"sepad/internal/payment"
+)
 
 type transaction = payment.Transaction
 
@@ -8,7 +12,7 @@ type transaction = payment.Transaction
 //
 // A processor has one id for a payment that was submitted by us, so that
 // adapter_unique_id and transaction_id are both the gateway's reference, and
-// null until it has given one. customer_email_csv and customer_name_csv are
+// null until it has given one; its files may have two. customer_email_csv and customer_name_csv are
 // named after a processor's file; for our own submissions they are the
 // address of the lead and the account holder as submitted, so that finance
 // finds a person in the same column wherever the record came from.
@@ -16,7 +20,7 @@ var Transactions = Columns[transaction]{
 	{"id", UUID, func(t *transaction) Value { return ofID(t.ID) }},
 	{"adapter_unique_id", Text, func(t *transaction) Value { return ofText(t.GatewayReference) }},
 	{"merchant_transaction_id", Text, func(t *transaction) Value { return ofText(t.MerchantTransactionID) }},
-	{"transaction_id", Text, func(t *transaction) Value { return ofText(t.GatewayReference) }},
+	{"transaction_id", Text, func(t *transaction) Value { return ofText(cmp.Or(t.ProcessorID, t.GatewayReference)) }},
 	{"tenant_reference_id", Text, func(t *transaction) Value { return ofTextIfAny(t.TenantReferenceID) }},
 	{"status", Text, func(t *transaction) Value { return ofText(t.Status) }},
 	{"type", Text, func(t *transaction) Value { return ofText(t.Type.Standardized()) }},

@@ -17,7 +17,7 @@ type Staged struct {
 }
 
 var stagedColumns = []string{
-	"tenant_id", "import_id", "line", "id", "merchant_transaction_id", "gateway_reference", "status", "type", "amount_minor",
+	"tenant_id", "import_id", "line", "id", "merchant_transaction_id", "gateway_reference", "processor_id", "status", "type", "amount_minor",
 	"currency", "iban_masked", "iban_country", "bic", "holder_name", "email", "mandate_reference", "mandate_at", "processed_at",
 }
 
@@ -30,7 +30,7 @@ type stagedRow struct {
 func (r stagedRow) Values() []any {
 	t := &r.Transaction
 	return []any{
-		t.TenantID, r.importID, r.Line, t.ID, t.MerchantTransactionID, t.GatewayReference, string(t.Status), string(t.Type),
+		t.TenantID, r.importID, r.Line, t.ID, t.MerchantTransactionID, t.GatewayReference, t.ProcessorID, string(t.Status), string(t.Type),
 		t.AmountMinor, t.Currency, t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference,
 		db.Micros(t.MandateAt), db.Micros(t.ProcessedAt),
 	}
@@ -42,6 +42,7 @@ func (r stagedRow) AppendCopy(dst []byte) []byte {
 	dst = db.AppendCopyID(db.AppendCopyNumber(dst, int64(r.Line)), t.ID)
 	dst = db.AppendCopyText(dst, t.MerchantTransactionID)
 	dst = db.AppendCopyText(dst, t.GatewayReference)
+	dst = db.AppendCopyText(dst, t.ProcessorID)
 	dst = db.AppendCopyText(dst, string(t.Status))
 	dst = db.AppendCopyText(dst, string(t.Type))
 	dst = db.AppendCopyNumber(dst, int64(t.AmountMinor))
@@ -77,12 +78,12 @@ func (tx *Tx) Unstage(tenantID, importID uuid.UUID) {
 // gives their ids.
 func (tx *Tx) InsertStaged(tenantID, importID, gatewayID uuid.UUID, source payment.Source) ([]uuid.UUID, error) {
 	result, err := tx.Query(`
-		INSERT INTO transactions (tenant_id, id, gateway_id, merchant_transaction_id, gateway_reference, status, type,
+		INSERT INTO transactions (tenant_id, id, gateway_id, merchant_transaction_id, gateway_reference, processor_id, status, type,
 			amount_minor, currency, sequence_type, source, iban_sealed, iban_masked, iban_country, bic, bank_name,
 			holder_name, email, mandate_reference, mandate_at, attempt_number, lookup_count, verification_url,
 			verification_reference, decline_code, decline_message, gateway_code, gateway_message, processed_at,
 			created_at, updated_at)
-		SELECT s.tenant_id, s.id, $3, s.merchant_transaction_id, s.gateway_reference, s.status, s.type, s.amount_minor,
+		SELECT s.tenant_id, s.id, $3, s.merchant_transaction_id, s.gateway_reference, s.processor_id, s.status, s.type, s.amount_minor,
 			s.currency, '', $4, '', s.iban_masked, s.iban_country, s.bic, '', s.holder_name, s.email, s.mandate_reference,
 			s.mandate_at, 0, 0, '', '', '', '', '', '', s.processed_at, $5, $5
 		FROM staged_transactions s WHERE s.tenant_id = $1 AND s.import_id = $2

@@ -54,10 +54,6 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			_, err := scope.Debit(ctx, claimed.Transaction.ID)
 			return found(true, err)
 		},
-		"RepeatOf": func(ctx context.Context, scope store.Tenant) int {
-			_, ok, err := scope.RepeatOf(ctx, "key-1", env.Now)
-			return found(ok, err)
-		},
 		"Session": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.Session(ctx, draft.ID)
 			return found(true, err)

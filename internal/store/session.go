@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -10,7 +8,6 @@ import (
 
 	"sepad/internal/db"
 	"sepad/internal/payment"
-	"sepad/internal/sepa"
 )
 
 // ErrLeadBusy says that the lead has an active session already.
@@ -194,44 +191,4 @@ func (tx *Tx) EndSession(s payment.Session) {
 		UPDATE sessions SET status = $3, holds_lead = FALSE, updated_at = $4
 		WHERE tenant_id = $1 AND id = $2 AND status = 'PENDING' AND open_transaction_id IS NULL`,
 		s.TenantID, s.ID, s.Status, db.Micros(tx.At))
-}
-
-// Repeat is the outcome of an earlier create with the same idempotency key.
-type Repeat struct {
-	sepa.Masked
-	RequestHash string
-	Token       string
-}
-
-// RememberCreate binds an idempotency key to the session that this unit makes.
-func (tx *Tx) RememberCreate(tenantID uuid.UUID, key, requestHash string, sessionID uuid.UUID, until time.Time) {
-	tx.Then(`DELETE FROM idempotency_keys WHERE tenant_id = $1 AND key = $2 AND expires_at <= $3`,
-		tenantID, key, db.Micros(tx.At))
-	tx.Then(`
-		INSERT INTO idempotency_keys (tenant_id, key, request_hash, session_id, expires_at)
-		VALUES ($1, $2, $3, $4, $5)`, tenantID, key, requestHash, sessionID, db.Micros(until))
-}
-
-// ForgetExpiredKeys removes idempotency keys whose time is over.
-func (tx *Tx) ForgetExpiredKeys() {
-	tx.Then(`DELETE FROM idempotency_keys WHERE expires_at <= $1`, db.Micros(tx.At))
-}
-
-// IsRepeat tells that a create failed because its idempotency key was used.
-func IsRepeat(err error) bool { return db.IsKey(err, "idempotency_keys_key_key") }
-
-// RepeatOf finds what was made under an idempotency key.
-func (t Tenant) RepeatOf(ctx context.Context, key string, now time.Time) (repeat Repeat, found bool, err error) {
-	result, err := t.Query(ctx, `
-		SELECT k.request_hash, s.token FROM idempotency_keys k
-		JOIN sessions s ON s.tenant_id = k.tenant_id AND s.id = k.session_id
-		WHERE k.tenant_id = $1 AND k.key = $2 AND k.expires_at > $3`, key, db.Micros(now))
-	repeat, err = db.One(result, err, func(r db.Rows) (Repeat, error) {
-		var v Repeat
-		return v, r.Scan(&v.RequestHash, &v.Token)
-	})
-	if errors.Is(err, db.ErrNoRow) {
-		return Repeat{}, false, nil
-	}
-	return repeat, err == nil, err
 }

@@ -343,7 +343,7 @@ func createUnder(t *testing.T, env *storetest.Env, draft storetest.Draft, key st
 	t.Helper()
 	return env.TryWrite(t, func(tx *store.Tx) error {
 		tx.CreateSession(draft.Session, draft.Lead)
-		tx.RememberCreate(draft.TenantID, key, "hash of the request", draft.ID, env.Now.Add(24*time.Hour))
+		tx.Remember(store.RequestKey{Scope: draft.TenantID, Key: key, RequestHash: "hash of the request", At: env.Now}, draft.ID)
 		return nil
 	})
 }
@@ -351,11 +351,17 @@ func createUnder(t *testing.T, env *storetest.Env, draft storetest.Draft, key st
 // wantRepeat expects a session's token under a key, or "" for none.
 func wantRepeat(t *testing.T, env *storetest.Env, tenant merchant.Tenant, key, token string) {
 	t.Helper()
-	repeat, found, err := env.Store.Tenant(tenant.ID).RepeatOf(t.Context(), key, env.Now)
-	if err != nil || found != (token != "") || repeat.Token != token {
-		t.Errorf("key %q: found %v, error %v", key, found, err)
+	made, err := env.Store.Remembered(t.Context(), store.RequestKey{Scope: tenant.ID, Key: key, At: env.Now})
+	if err != nil || (made != nil) != (token != "") {
+		t.Fatalf("key %q: found %v, error %v", key, made, err)
 	}
-	if found && repeat.RequestHash != "hash of the request" {
-		t.Errorf("the request's hash came back as %q", repeat.RequestHash)
+	if made == nil {
+		return
+	}
+	if made.RequestHash != "hash of the request" {
+		t.Errorf("the request's hash came back as %q", made.RequestHash)
+	}
+	if got, err := env.Store.Tenant(tenant.ID).Session(t.Context(), made.ID); err != nil || got.Token != token {
+		t.Errorf("key %q: %v leads to another session", key, err)
 	}
 }

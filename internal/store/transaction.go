@@ -8,7 +8,7 @@ import (
 )
 
 const transactionColumns = `t.tenant_id, t.id, t.session_id, t.order_id, t.subscription_id, t.lead_id, t.gateway_id,
-	t.merchant_transaction_id, t.tenant_reference_id, t.gateway_reference, t.status, t.type, t.amount_minor, t.currency,
+	t.merchant_transaction_id, t.tenant_reference_id, t.gateway_reference, t.processor_id, t.status, t.type, t.amount_minor, t.currency,
 	t.sequence_type, t.source, t.iban_masked, t.iban_country, t.bic, t.bank_name, t.holder_name, t.email,
 	t.mandate_reference, t.mandate_at, t.attempt_number, t.in_flight, t.lookup_count, t.next_lookup_at, t.settle_due_at,
 	t.verification_url, t.verification_reference, t.decline_code, t.decline_message, t.gateway_code, t.gateway_message,
@@ -26,7 +26,7 @@ func (row *transactionRow) fields() []any {
 	t, d := &row.Transaction, &row.decline
 	return []any{
 		&t.TenantID, &t.ID, &t.SessionID, &t.OrderID, &t.SubscriptionID, &t.LeadID, &t.GatewayID,
-		&t.MerchantTransactionID, &t.TenantReferenceID, &t.GatewayReference, &t.Status, &t.Type, &t.AmountMinor, &t.Currency,
+		&t.MerchantTransactionID, &t.TenantReferenceID, &t.GatewayReference, &t.ProcessorID, &t.Status, &t.Type, &t.AmountMinor, &t.Currency,
 		&t.SequenceType, &t.Source, &t.MaskedIBAN, &t.IBANCountry, &t.BIC, &t.BankName, &t.HolderName, &t.Email,
 		&t.MandateReference,
 		db.Instant{To: &t.MandateAt},

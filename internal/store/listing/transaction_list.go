@@ -25,11 +25,11 @@ const standardizedType = `(CASE WHEN type IN ('sdd_sale', 'sdd_rebill') THEN 'sd
 
 var transactionListing = listing[payment.Transaction]{
 	table: "transactions", instant: "processed_at", spare: &sync.Pool{},
-	columns: `id, gateway_reference, merchant_transaction_id, tenant_reference_id, status, type, amount_minor, currency,
+	columns: `id, gateway_reference, processor_id, merchant_transaction_id, tenant_reference_id, status, type, amount_minor, currency,
 		processed_at, iban_masked, bic, email, holder_name, mandate_reference, mandate_at, source, order_id,
 		subscription_id, lead_id, gateway_id, created_at, updated_at`,
 	scan: func(row *listedRow, t *payment.Transaction) {
-		t.ID, t.GatewayReference, t.MerchantTransactionID = row.id(), row.text(), row.text()
+		t.ID, t.GatewayReference, t.ProcessorID, t.MerchantTransactionID = row.id(), row.text(), row.text(), row.text()
 		t.TenantReferenceID = row.textIfAny()
 		t.Status, t.Type = payment.TransactionStatus(row.text()), payment.TransactionType(row.text())
 		t.AmountMinor, t.Currency, t.ProcessedAt = row.minor(), row.text(), row.instant()

@@ -223,7 +223,7 @@ CREATE TABLE transactions (
     gateway_message         TEXT    NOT NULL,
     processed_at            INTEGER,
     created_at              INTEGER NOT NULL,
-    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER,
+    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '',
     CONSTRAINT transactions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT transactions_merchant_transaction_id_key UNIQUE (tenant_id, merchant_transaction_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
@@ -450,7 +450,7 @@ CREATE TABLE staged_transactions (
     mandate_reference       TEXT    NOT NULL,
     mandate_at              INTEGER,
     processed_at            INTEGER NOT NULL
-) STRICT;
+, processor_id TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX staged_transactions_import_idx ON staged_transactions (tenant_id, import_id, merchant_transaction_id);
 CREATE INDEX subscriptions_due_idx ON subscriptions (due_at) WHERE due_at IS NOT NULL;
 CREATE UNIQUE INDEX transactions_subscription_id_billing_period_key
@@ -486,6 +486,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (7, 6, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment) VALUES (1, '');
