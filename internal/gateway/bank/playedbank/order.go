@@ -130,7 +130,8 @@ func Take(file []byte, limits Limits, at time.Time) (*Order, error) {
 	}
 	order := &Order{MessageID: d.Order.Header.ID, Version: version}
 	var err error
-	if order.CreatedAt, err = time.Parse(time.RFC3339, d.Order.Header.Created); err != nil {
+	created := strings.TrimSuffix(d.Order.Header.Created, "Z") // with or without a zone
+	if order.CreatedAt, err = time.Parse("2006-01-02T15:04:05", created); err != nil {
 		return nil, &Refusal{"DT01", "the time of creation is none"}
 	}
 	if err := order.fill(&d, limits, at); err != nil {

@@ -1,0 +1,66 @@
+package iso20022test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Second opinions: programs of others that write or read the same messages. They are fetched once, kept among the
+// user's caches, and serve tests alone.
+var nodePackages = []string{"sepa@3.0.0", "camt-parser@1.1.0"}
+
+// Node runs a script with those packages at hand, gives it input, and returns what it prints. Where they cannot be had
+// the test is skipped and says why.
+func Node(t testing.TB, script string, input []byte) []byte {
+	t.Helper()
+	folder, reason := nodeFolder()
+	if reason != "" {
+		t.Skip("no second opinion on the messages: " + reason)
+	}
+	command := exec.Command("node", "-e", script)
+	command.Dir, command.Stdin = folder, bytes.NewReader(input)
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, firstBytes(complaints.Bytes()))
+	}
+	return output
+}
+
+var nodeFolder = sync.OnceValues(func() (folder, reason string) {
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return "", program + " is not installed"
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err.Error()
+	}
+	// The number changes with the list of packages.
+	folder = filepath.Join(cache, "sepad-second-opinions-1")
+	if exists(folder) {
+		return folder, ""
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err.Error()
+	}
+	fresh, err := os.MkdirTemp(cache, "sepad-second-opinions-")
+	if err != nil {
+		return "", err.Error()
+	}
+	defer os.RemoveAll(fresh)
+	install := exec.Command("npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", fresh}, nodePackages...)...)
+	if output, err := install.CombinedOutput(); err != nil {
+		return "", "npm could not fetch them: " + string(firstBytes(output))
+	}
+	if err := os.Rename(fresh, folder); err != nil && !exists(folder) {
+		return "", err.Error()
+	}
+	return folder, ""
+})
