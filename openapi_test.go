@@ -1,12 +1,14 @@
 package sepad_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"sepad"
+	"sepad/internal/merchant"
 )
 
 func load(t *testing.T) *openapi3.T {
@@ -176,5 +178,27 @@ func TestPathsAreThoseOfTheContract(t *testing.T) {
 		if !strings.HasPrefix(path, "/api/v1/") || !strings.HasSuffix(path, "/") {
 			t.Errorf("path %s must begin with /api/v1/ and end with a slash (contract 4, 9)", path)
 		}
+	}
+}
+
+// TestTheDocumentServesGeneratorsAndReaders holds what client generators and people who paste examples stumble over.
+func TestTheDocumentServesGeneratorsAndReaders(t *testing.T) {
+	t.Parallel()
+	document := load(t)
+	if len(document.Servers) != 1 {
+		t.Errorf("%d servers are named", len(document.Servers))
+	}
+	text := string(sepad.OpenAPI)
+	webhooks, components := strings.Index(text, "\nwebhooks:\n"), strings.Index(text, "\ncomponents:\n")
+	if strings.Contains(text[webhooks:components], "#/components/parameters/") {
+		t.Error("a webhook refers to a parameter, which generators prune")
+	}
+	for _, example := range regexp.MustCompile(`campaign_id: ([0-9a-f-]{36})`).FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(string(merchant.DemoFile), "id: "+example[1]) {
+			t.Errorf("an example names campaign %s, which sepad dev does not have", example[1])
+		}
+	}
+	if strings.Contains(text, "format: email") {
+		t.Error("international addresses are taken, and format: email has none")
 	}
 }
