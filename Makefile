@@ -56,8 +56,8 @@ soak: test-packages bin/testenv ## Run simulation and crash tests over and over 
 	@$(WITH_SERVERS) scripts/soak '$(or $(FOR),1h)'
 
 .PHONY: mutate
-mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle]
-	@nice $(WITH_SERVERS) bin/mutate -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'
+mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle OWN=1]
+	@nice $(WITH_SERVERS) bin/mutate $(if $(OWN),-own) -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'
 
 .PHONY: bench
 bench: ## Measure against the limits and peers, print the ratios [WORK=create FULL=1]

@@ -73,6 +73,7 @@ func newWorkshop(root, folder string, sources []*source) (workshop, error) {
 // suite is the tests of one package, built with every mutant in it.
 type suite struct {
 	pkg, program, folder string
+	flags                []string
 	tests                []test
 }
 

@@ -20,6 +20,7 @@ var moneyMoves = []string{"payment", "billing", "checkout", "store"}
 // near are the packages whose tests are to notice a mutant, beside its own.
 var near = map[string][]string{
 	"payment": {"payment", "checkout", "billing"},
+	"store":   {"store", "checkout", "billing"},
 }
 
 type options struct {
@@ -29,6 +30,7 @@ type options struct {
 	match    string
 	share    int
 	list     bool
+	own      bool
 }
 
 func main() {
@@ -38,6 +40,7 @@ func main() {
 	flag.StringVar(&o.seed, "seed", "1", "another seed takes another sample")
 	flag.StringVar(&o.match, "match", "", "only mutants whose key holds this text")
 	flag.IntVar(&o.share, "share", 90, "how many of 100 must be killed")
+	flag.BoolVar(&o.own, "own", false, "run the tests of the mutant's own package alone")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	flag.Parse()
 	for name := range strings.FieldsSeq(*packages) {
@@ -89,7 +92,7 @@ func run(ctx context.Context, o options) (enough bool, err error) {
 	suites := map[string]*suite{}
 	enough = true
 	for _, pkg := range o.packages {
-		near, err := shop.prepare(ctx, pkg, suites)
+		near, err := shop.prepare(ctx, pkg, o.own, suites)
 		if err != nil {
 			return false, err
 		}
@@ -120,9 +123,9 @@ func findAll(root string, o options) (mutants []mutant, sources []*source, err e
 }
 
 // prepare builds and runs the tests that are near to a package.
-func (w workshop) prepare(ctx context.Context, pkg string, suites map[string]*suite) (found []*suite, err error) {
+func (w workshop) prepare(ctx context.Context, pkg string, own bool, suites map[string]*suite) (found []*suite, err error) {
 	names := near[pkg]
-	if names == nil {
+	if names == nil || own {
 		names = []string{pkg}
 	}
 	for _, name := range names {

@@ -94,7 +94,7 @@ func TestPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	suites, err := shop.prepare(t.Context(), "shop", map[string]*suite{})
+	suites, err := shop.prepare(t.Context(), "shop", true, map[string]*suite{})
 	if err != nil {
 		t.Fatal(err)
 	}

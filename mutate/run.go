@@ -39,6 +39,11 @@ func (s *suite) learn(ctx context.Context, folder string) error {
 	if s.program == "" {
 		return nil
 	}
+	// Tests of properties write down what broke them, beside the sources.
+	help, _ := exec.CommandContext(ctx, s.program, "-h").CombinedOutput() //nolint:gosec // G204: built by us
+	if strings.Contains(string(help), "-rapid.nofailfile") {
+		s.flags = append(s.flags, "-rapid.nofailfile")
+	}
 	list := exec.CommandContext(ctx, s.program, "-test.list", ".") //nolint:gosec // G204: built by us
 	list.Dir = s.folder
 	names, err := list.Output()
@@ -91,7 +96,8 @@ func (s *suite) run(ctx context.Context, limit time.Duration, names []string, en
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	pattern := "^(" + strings.Join(names, "|") + ")$"
-	command := exec.CommandContext(limited, s.program, "-test.run", pattern, "-test.failfast", "-test.count=1") //nolint:gosec // G204: built by us
+	args := append([]string{"-test.run", pattern, "-test.failfast", "-test.count=1"}, s.flags...)
+	command := exec.CommandContext(limited, s.program, args...) //nolint:gosec // G204: built by us
 	command.Dir, command.Env, command.WaitDelay = s.folder, append(os.Environ(), env), time.Second
 	err = command.Run()
 	if ctx.Err() != nil {

@@ -435,3 +435,66 @@ func TestPreview(t *testing.T) {
 		}
 	})
 }
+
+// TestAnotherLaneOpensWhileOneIsFull has each gateway call wait for a second one:
+// one lane alone would never come to an end.
+func TestAnotherLaneOpensWhileOneIsFull(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+	d.Lanes, d.PerLane = 2, 1
+	d.Subscribed(t)
+	last := d.Subscribed(t)
+	d.Time.Set(last.NextBillingDate.Start())
+	d.Gateway.Answer(approved)
+	meet := make(chan struct{})
+	d.Gateway.During(func(context.Context) {
+		select {
+		case meet <- struct{}{}:
+		case <-meet:
+		case <-time.After(20 * time.Second):
+			t.Error("a slow gateway holds up what another lane could send")
+		}
+	})
+	d.bill(t, 2)
+}
+
+// TestWhatIsInterruptedSaysSo ends the caller's context at every step in turn.
+func TestWhatIsInterruptedSaysSo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		t.Run("cancel", func(t *testing.T) {
+			sub := d.Subscribed(t)
+			cancelled := func() bool { return d.Subscription(t, sub.ID).Status == payment.SubscriptionCancelled }
+			checkouttest.Interrupt(t, func(ctx context.Context) error {
+				_, err := d.Billing.Cancel(ctx, sub.TenantID, sub.ID)
+				return err
+			}, func(error) bool { return cancelled() })
+			if !cancelled() {
+				t.Error("a subscription that was said to be cancelled is not")
+			}
+		})
+		t.Run("preview", func(t *testing.T) {
+			sub := d.Subscribed(t)
+			checkouttest.Interrupt(t, func(ctx context.Context) error {
+				found, dates, err := d.Preview(ctx, sub.TenantID, sub.ID)
+				if err == nil && (found.ID != sub.ID || len(dates) == 0) {
+					t.Error("nothing is shown, and no error")
+				}
+				return err
+			}, func(error) bool { return false })
+		})
+		t.Run("billing", func(t *testing.T) {
+			sub := d.due(t)
+			d.Gateway.Answer(approved)
+			sent := len(d.Gateway.Submitted())
+			checkouttest.Interrupt(t, func(ctx context.Context) error {
+				_, err := d.Billing.RunDue(ctx, d.Time.Now())
+				return err
+			}, func(error) bool { return d.Subscription(t, sub.ID).OpenTransactionID != nil })
+			after := d.Subscription(t, sub.ID)
+			if n := len(d.Gateway.Submitted()) - sent; n != after.SuccessfulCount || after.OpenTransactionID == nil && n != 1 {
+				t.Errorf("%d rebills were sent, %d billed", n, after.SuccessfulCount)
+			}
+		})
+	})
+}
