@@ -46,7 +46,7 @@ var (
 		"trace":                   {},
 		"design":                  {},
 		// The database, and what lies in it.
-		"db":               {},
+		"db":               {"clock"},
 		"store":            join(edges, "db"),
 		"store/listing":    join(edges, "db", "store"),
 		"store/migrations": {},

@@ -34,7 +34,7 @@ func (c *clockCommand) Run(p *program) error {
 		if access.Environment != merchant.Sandbox {
 			return errors.New("only a sandbox has a clock that can be moved")
 		}
-		movable := clock.NewMovable(st.ClockOffset)
+		movable := clock.NewMovable(clock.Real{}, st.ClockOffset)
 		if err := movable.Refresh(p.ctx); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func useCases(st *store.Store, access config.Access, service clock.Clock) *check
 		Store: st, Vault: access.Vault, Banks: sepa.EmbeddedBanks,
 		Gateways:      gateway.NewPool(adapters.All(ledgerdb.New(st.DB), sandbox.Options{}), gateway.Options{Logger: quiet}),
 		Announcements: ledgerdb.New(st.DB).Announcements,
-		Clock:         service, Real: clock.Real{}, Logger: quiet, Environment: access.Environment,
+		Clock:         service, Real: clock.Real{}, Own: clock.Own{}, Logger: quiet, Environment: access.Environment,
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout,
 		LookupSchedule: checkout.DefaultLookupSchedule(), Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,
 	}

@@ -74,7 +74,7 @@ func serviceClock(p *program, st *store.Store, access config.Access) (clock.Cloc
 	if access.Environment != merchant.Sandbox {
 		return clock.Real{}, nil
 	}
-	movable := clock.NewMovable(st.ClockOffset)
+	movable := clock.NewMovable(clock.Real{}, st.ClockOffset)
 	return movable, movable.Refresh(p.ctx)
 }
 

@@ -46,6 +46,11 @@ type Options struct {
 	// SandboxWait is how long the sandbox's slow and silent outcomes take, for
 	// tests; 0 is what developers are told.
 	SandboxWait time.Duration
+	// World is what this machine's clock shows, for tests of clocks that are wrong;
+	// nil is the machine's own.
+	World clock.Clock
+	// DatabaseClock stands for the database's, for simulations; nil is its own.
+	DatabaseClock func() time.Time
 }
 
 // App is a process of sepad.
@@ -55,6 +60,10 @@ type App struct {
 	Billing  *billing.Billing
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
+	// world is the world's time as this machine shows it, skew how far that is from
+	// the database's.
+	world clock.Clock
+	skew  *skew
 
 	config   config.Config
 	version  string
@@ -76,7 +85,10 @@ type App struct {
 func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err error) {
 	a := &App{
 		config: cfg, version: opts.Version, logger: opts.Logger, metrics: metrics.New(),
-		keyUses: &api.KeyUses{}, unlock: func() {},
+		keyUses: &api.KeyUses{}, unlock: func() {}, world: opts.World,
+	}
+	if a.world == nil {
+		a.world = clock.Real{}
 	}
 	defer func() {
 		if err != nil {
@@ -86,13 +98,13 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	if a.tracing, err = trace.Setup(ctx, cfg.OTLPEndpoint, opts.Version, opts.Logger); err != nil {
 		return nil, err
 	}
-	if err = a.openStore(ctx, opts.Migrate); err != nil {
+	if err = a.openStore(ctx, opts); err != nil {
 		return nil, err
 	}
 	if a.banks, err = openBanks(cfg.BankDirectory); err != nil {
 		return nil, err
 	}
-	if a.limiter, err = limit.New(ctx, a.limits(), clock.Real{}.Now()); err != nil {
+	if a.limiter, err = limit.New(ctx, a.limits(), a.world.Now()); err != nil {
 		return nil, err
 	}
 	a.Checkout = a.newCheckout(opts)
@@ -107,8 +119,10 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 }
 
 // openStore opens the database and refuses one that this version cannot use.
-func (a *App) openStore(ctx context.Context, migrate bool) (err error) {
-	opts := store.Options{Vault: a.config.Vault, Options: db.Options{Logger: a.logger, ReplicaURL: a.config.DatabaseReplicaURL}}
+func (a *App) openStore(ctx context.Context, options Options) (err error) {
+	opts := store.Options{Vault: a.config.Vault, Options: db.Options{
+		Logger: a.logger, ReplicaURL: a.config.DatabaseReplicaURL, Clock: options.DatabaseClock,
+	}}
 	if a.config.OTLPEndpoint != "" {
 		opts.Tracer = a.tracing.Provider()
 	}
@@ -122,7 +136,7 @@ func (a *App) openStore(ctx context.Context, migrate bool) (err error) {
 	if err = a.Store.CheckEnvironment(ctx, a.config.Environment); err != nil {
 		return err
 	}
-	if migrate {
+	if options.Migrate {
 		if err = a.Store.Migrate(ctx); err != nil {
 			return fmt.Errorf("the database could not be prepared: %w", err)
 		}
@@ -130,11 +144,12 @@ func (a *App) openStore(ctx context.Context, migrate bool) (err error) {
 	if err = a.Store.Ready(ctx); err != nil {
 		return err
 	}
-	if err = a.Store.Adopt(ctx, a.config.Environment, clock.Real{}.Now()); err != nil {
+	if err = a.Store.Adopt(ctx, a.config.Environment, a.world.Now()); err != nil {
 		return err
 	}
+	a.skew = &skew{store: a.Store, world: a.world, logger: a.logger}
 	if a.config.Environment == merchant.Sandbox {
-		a.Movable = clock.NewMovable(a.Store.ClockOffset)
+		a.Movable = clock.NewMovable(a.world, a.Store.ClockOffset)
 	}
 	return nil
 }
@@ -154,7 +169,7 @@ func openBanks(path string) (sepa.Banks, error) {
 // clock is the service's time: the world's, unless the sandbox has moved it.
 func (a *App) clock() clock.Clock {
 	if a.Movable == nil {
-		return clock.Real{}
+		return a.world
 	}
 	return a.Movable
 }
@@ -177,7 +192,7 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
 		}),
 		Announcements: ledgerdb.New(a.Store.DB).Announcements,
-		Clock:         a.clock(), Real: clock.Real{}, Logger: a.logger, Environment: a.config.Environment,
+		Clock:         a.clock(), Real: a.world, Own: clock.Own{}, Logger: a.logger, Environment: a.config.Environment,
 		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions, Dunning: a.config.Dunning,
 		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,
 	}
@@ -186,7 +201,7 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 // newDeliverer sends events, and hears of them from the store.
 func (a *App) newDeliverer() *webhook.Deliverer {
 	d := webhook.NewDeliverer(webhook.Options{
-		Store: a.Store, Clock: clock.Real{}, Schedule: a.config.WebhookSchedule, Logger: a.logger,
+		Store: a.Store, Clock: clock.Own{}, Real: a.world, Schedule: a.config.WebhookSchedule, Logger: a.logger,
 		Sender: &webhook.Sender{
 			Transport: webhook.NewTransport(a.config.WebhookAllowPrivate), Timeout: webhook.DefaultTimeout,
 			UserAgent: "sepad/" + a.version,
@@ -206,12 +221,13 @@ func (a *App) watch() {
 	a.metrics.WatchQueue(a.Store.QueueDepth)
 	a.metrics.WatchUnknownOutcomes(a.Store.UnknownOutcomes)
 	a.metrics.WatchDeliveries(a.Store.DeliveryBacklog)
+	a.metrics.WatchClockSkew(a.skew.measure)
 }
 
 func (a *App) watchPool(name string, read func() db.PoolStats) {
 	a.metrics.WatchPool(name, func() metrics.Pool {
 		stats := read()
-		return metrics.Pool{Open: stats.Open, InUse: stats.InUse, Max: stats.Max}
+		return metrics.Pool(stats)
 	})
 }
 
@@ -220,7 +236,7 @@ func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
 		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Limiter: a.limiter,
 		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment},
-		PublicURL: a.config.PublicURL, Real: clock.Real{}, Movable: a.Movable,
+		PublicURL: a.config.PublicURL, Real: a.world, Movable: a.Movable,
 	}
 }
 
@@ -228,7 +244,7 @@ func (a *App) admin() *admin.Admin {
 func (a *App) api() *api.API {
 	return &api.API{
 		Checkout: a.Checkout, Store: a.Store, Banks: a.banks, Limiter: a.limiter, KeyUses: a.keyUses,
-		Environment: a.config.Environment, Real: clock.Real{},
+		Environment: a.config.Environment, Real: a.world,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"sepad"
 	"sepad/internal/apidoc"
-	"sepad/internal/clock"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/bankpage"
 	"sepad/internal/gateway/sandbox/ledgerdb"
@@ -36,7 +35,7 @@ func (a *App) newHandler() http.Handler {
 	routes = append(routes, operator.Routes()...)
 	routes = append(routes, pages.Routes()...)
 	front := web.Front{
-		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: clock.Real{}, Observe: a.metrics.ObserveRequest,
+		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: a.world, Observe: a.metrics.ObserveRequest,
 	}
 	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
 }
@@ -44,7 +43,7 @@ func (a *App) newHandler() http.Handler {
 // page is what payers see.
 func (a *App) page() *page.Page {
 	return &page.Page{
-		Checkout: a.Checkout, Store: a.Store, Limiter: a.limiter, Real: clock.Real{}, Logger: a.logger,
+		Checkout: a.Checkout, Store: a.Store, Limiter: a.limiter, Real: a.world, Logger: a.logger,
 		Logos: page.NewLogos(a.config.Environment),
 	}
 }
@@ -57,18 +56,29 @@ type healthBody struct {
 	Version string `json:"version"`
 }
 
+// readyBody says beside it what a person should look at.
+type readyBody struct {
+	healthBody
+	Warning string `json:"warning,omitempty"`
+}
+
 // alive answers while the process lives.
 func (a *App) alive(w http.ResponseWriter, r *http.Request) error {
 	web.WriteJSON(w, r, http.StatusOK, healthBody{"ok", a.version})
 	return nil
 }
 
-// ready answers once requests can be served.
+// ready answers once requests can be served. A clock that is wrong is told and
+// takes nobody out of service: nothing that processes agree on rests on it.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Store.Ready(r.Context()); err != nil {
 		a.logger.WarnContext(r.Context(), "not ready", "error", err)
 		return &web.StatusError{Status: http.StatusServiceUnavailable, Detail: "The database cannot be used."}
 	}
-	web.WriteJSON(w, r, http.StatusOK, healthBody{"ready", a.version})
+	body := readyBody{healthBody: healthBody{"ready", a.version}}
+	if ahead, err := a.skew.measure(r.Context()); err == nil && isWrong(ahead) {
+		body.Warning = warning(ahead)
+	}
+	web.WriteJSON(w, r, http.StatusOK, body)
 	return nil
 }

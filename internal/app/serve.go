@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"sepad/internal/clock"
 )
 
 const (
@@ -36,6 +34,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	go a.flushKeyUses(background)
+	go a.skew.watch(background)
 	var err error
 	select {
 	case <-ctx.Done():
@@ -57,7 +56,7 @@ func (a *App) stop(ctx context.Context, server *http.Server) error {
 	defer cancel()
 	err := server.Shutdown(ctx)
 	err = errors.Join(err, a.runner.Stop(ctx))
-	return errors.Join(err, a.keyUses.Flush(ctx, a.Store, clock.Real{}.Now()))
+	return errors.Join(err, a.keyUses.Flush(ctx, a.Store, a.world.Now()))
 }
 
 // flushKeyUses writes now and then when keys were last used.
@@ -69,7 +68,7 @@ func (a *App) flushKeyUses(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := a.keyUses.Flush(ctx, a.Store, clock.Real{}.Now()); err != nil && ctx.Err() == nil {
+			if err := a.keyUses.Flush(ctx, a.Store, a.world.Now()); err != nil && ctx.Err() == nil {
 				a.logger.WarnContext(ctx, "the last use of API keys could not be written", "error", err)
 			}
 		}

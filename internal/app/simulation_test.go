@@ -158,11 +158,11 @@ func (s *simulation) start() *process {
 	a, err := app.New(s.t.Context(), config.Config{
 		Environment: merchant.Sandbox, PublicURL: "http://sepad.test", DatabaseURL: s.env.URL, Vault: s.env.Vault,
 		SessionTTL: time.Hour, GatewayTimeout: simulatedTimeout, LookupSchedule: checkout.DefaultLookupSchedule(), Rates: rates,
-	}, app.Options{Version: "simulated", Logger: logger})
+	}, app.Options{Version: "simulated", Logger: logger, DatabaseClock: func() time.Time { return s.w.now }})
 	if err != nil {
 		s.t.Fatalf("seed %d: a start failed: %v\n%s", s.w.seed, err, s.w.story())
 	}
-	a.Checkout.Clock, a.Checkout.Real = serviceClock{s.w}, worldClock{s.w}
+	a.Checkout.Clock, a.Checkout.Real, a.Checkout.Own = serviceClock{s.w}, jumpingClock{s.w}, worldClock{s.w}
 	a.Checkout.Gateways = gateway.NewPool(map[string]gateway.Kind{"sandbox": s.gateway.kind()}, gateway.Options{
 		Logger: logger, Now: worldClock{s.w}.Now,
 	})

@@ -151,7 +151,17 @@ func (w *world) serviceNow() time.Time { return w.now.Add(w.ahead) }
 type (
 	worldClock   struct{ w *world }
 	serviceClock struct{ w *world }
+	// jumpingClock is a machine's that nobody has set: hours ahead, hours behind.
+	jumpingClock struct{ w *world }
 )
+
+func (c jumpingClock) Now() time.Time {
+	hours := 1
+	if c.w.chance(50) {
+		hours = -1
+	}
+	return worldClock(c).Now().Add(time.Duration(hours) * time.Hour)
+}
 
 func (c worldClock) Now() time.Time {
 	c.w.pause()

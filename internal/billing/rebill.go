@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sepad/internal/checkout"
+	"sepad/internal/clock"
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -37,7 +38,7 @@ const (
 type claim struct {
 	payment.Debit
 	due        store.DueSubscription
-	sendBefore time.Time
+	sendBefore clock.Deadline
 }
 
 // RunDue bills every subscription that is due by an instant, and ends those whose
@@ -89,12 +90,12 @@ func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64
 // subscriptions it found.
 func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) (claims []claim, found int, err error) {
 	for range claimTries {
-		askAt, sendBefore := b.Checkout.RebillSilenceEnds()
+		silence, sendBefore := b.Checkout.RebillSilence()
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
 			due, err := tx.SubscriptionsDue(now, limit, skip)
 			claims, found = claims[:0], len(due)
 			for _, one := range due {
-				rebill, err := claimOne(tx, one, askAt, now)
+				rebill, err := claimOne(tx, one, silence, now)
 				if err != nil {
 					return err
 				}
@@ -112,8 +113,8 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) 
 }
 
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
-// lapsed. From askAt on others may ask the gateway about the rebill.
-func claimOne(tx *store.Tx, due store.DueSubscription, askAt, now time.Time) (*payment.Change, error) {
+// lapsed. When the silence is over others may ask the gateway about the rebill.
+func claimOne(tx *store.Tx, due store.DueSubscription, silence time.Duration, now time.Time) (*payment.Change, error) {
 	sub := due.Subscription
 	lapsed, err := sub.Lapse(now)
 	if err != nil {
@@ -127,7 +128,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, askAt, now time.Time) (*p
 	if err != nil {
 		return nil, err
 	}
-	rebill.Transaction.Attempt.NextLookupAt = askAt
+	rebill.Transaction.Attempt.Silence = silence
 	tx.ClaimRebill(rebill, due.SealedIBAN)
 	return &rebill, nil
 }

@@ -46,9 +46,12 @@ type Checkout struct {
 	// an instant of the service's time.
 	Announcements func(ctx context.Context, now time.Time, limit int) ([]gateway.Announcement, error)
 	Banks         sepa.Banks
-	// Clock is the service's time; Real is the world's, which lookups follow.
+	// Clock is the service's time, Real the world's as this machine shows it. Neither
+	// is for what processes agree on: that is the database's clock. Own is this
+	// process's steady time, by which it keeps its own promises.
 	Clock  clock.Clock
 	Real   clock.Clock
+	Own    clock.Clock
 	Logger *slog.Logger
 
 	Environment merchant.Environment

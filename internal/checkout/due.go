@@ -91,7 +91,7 @@ func (c *Checkout) runOutUnverified(ctx context.Context, session payment.Session
 	if err != nil {
 		return err
 	}
-	opened.Transaction.Attempt.NextLookupAt = c.silenceEnds()
+	opened.Transaction.Attempt.Silence = c.silence()
 	if err := c.reopen(ctx, opened); err != nil {
 		return err
 	}

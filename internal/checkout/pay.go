@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"sepad/internal/clock"
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -19,6 +20,9 @@ const claimTries = 5
 
 // maxSendWindow bounds how long after its claim a payment may still be sent.
 const maxSendWindow = 5 * time.Second
+
+// maxMargin is what is added to a silence for clocks that run a little apart.
+const maxMargin = 2 * time.Second
 
 // Payment is what a payer hands in.
 type Payment struct {
@@ -53,13 +57,16 @@ func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
 	if !account.Active {
 		return Result{}, payment.Conflicting("The gateway of this session is not active.")
 	}
+	sendBefore := clock.Within(c.Own, c.sendWindow())
 	claimed, err := c.claim(ctx, found, in)
 	if err != nil {
 		return Result{}, err
 	}
 	// From here on a customer who goes away must not stop us half-way.
 	ctx = context.WithoutCancel(ctx)
-	outcome, err := client.Submit(ctx, c.charge(setup, account, found.Lead, claimed, in))
+	charge := c.charge(setup, account, found.Lead, claimed, in)
+	charge.SendBefore = sendBefore
+	outcome, err := client.Submit(ctx, charge)
 	if err != nil {
 		return Result{}, c.askLater(ctx, client, claimed.Transaction)
 	}
@@ -96,7 +103,7 @@ func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *paym
 	if err != nil {
 		return payment.Change{}, err
 	}
-	claimed.Transaction.Attempt.NextLookupAt = c.silenceEnds()
+	claimed.Transaction.Attempt.Silence = c.silence()
 	return claimed, c.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.ClaimAttempt(claimed, sealed)
 		if in.Acceptance != nil {
@@ -106,16 +113,19 @@ func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *paym
 	})
 }
 
-// silenceEnds is when somebody else may ask about an attempt that is opened
-// now: not before its sender must have had an answer or given up.
-func (c *Checkout) silenceEnds() time.Time { return c.Real.Now().Add(c.silence()) }
+// sendWindow is how long a sender may take from before its claim until it sends,
+// by its own clock. It needs no more time than the gateway has, so that short
+// settings make it short.
+func (c *Checkout) sendWindow() time.Duration { return min(maxSendWindow, c.GatewayTimeout) }
 
-// silence is how long nobody else asks. A sender that was held up longer than
-// the first part of it sends nothing: from the end on others ask the gateway
-// what became of the payment, and must be able to rely on its answer. The part
-// needs no more time than the gateway has, so that short settings make it short.
-func (c *Checkout) silence() time.Duration {
-	return min(maxSendWindow, c.GatewayTimeout) + c.GatewayTimeout
+// silence is how long nobody else asks about an attempt, by the database's clock
+// and from when it is written: the sender's window, the time in which what it sent
+// may still arrive, and a margin for clocks that do not run alike. From its end on
+// others ask the gateway what became of the payment, and rely on its answer.
+func (c *Checkout) silence() time.Duration { return c.silenceAfter(c.sendWindow()) }
+
+func (c *Checkout) silenceAfter(sendWindow time.Duration) time.Duration {
+	return sendWindow + c.GatewayTimeout + min(maxMargin, c.GatewayTimeout/10)
 }
 
 func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount, lead payment.Lead, claimed payment.Change, in Payment) gateway.Charge {
@@ -126,7 +136,6 @@ func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount
 		Instrument: in.Instrument, Lead: lead, MandateReference: t.MandateReference, MandateAt: t.MandateAt,
 		Descriptor: account.Descriptor, MerchantName: setup.Tenant.Name, CustomerIP: claimed.Session.CustomerIP,
 		ReturnURL: c.PaymentURL(claimed.Session.Token), At: t.CreatedAt,
-		SendBefore: t.Attempt.NextLookupAt.Add(-c.GatewayTimeout),
 	}
 	if charge.CustomerIP == "" && in.ClientIP.IsValid() {
 		charge.CustomerIP = in.ClientIP.String()
@@ -140,14 +149,19 @@ func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount
 // broke, as long as the gateway's time runs, and until then "never got it" is
 // not the last word.
 func (c *Checkout) askLater(ctx context.Context, client *gateway.Client, next payment.Transaction) error {
-	soon := c.Real.Now().Add(c.LookupSchedule[0])
-	if !client.Kind().Real || soon.After(next.Attempt.NextLookupAt) {
-		next.Attempt.NextLookupAt = soon
+	wait := c.LookupSchedule[0]
+	if client.Kind().Real {
+		wait = max(wait, next.Attempt.Silence)
 	}
-	next.Attempt.LookupCount = 1
+	next.Attempt.LookupCount, next.Attempt.Silence = 1, c.LookupSchedule[0]
+	wakeAt := c.Real.Now().Add(wait) // whether it is time then, the row says
 	err := c.Store.Write(ctx, c.now(), func(tx *store.Tx) error {
-		tx.PostponeLookup(next)
-		return tx.Enqueue(LookupJob{}, next.Attempt.NextLookupAt)
+		if client.Kind().Real {
+			tx.PostponeLookupFurther(next)
+		} else {
+			tx.PostponeLookup(next)
+		}
+		return tx.Enqueue(LookupJob{}, wakeAt)
 	})
 	if err != nil && !errors.Is(err, store.ErrStale) {
 		c.Logger.ErrorContext(ctx, "an unknown outcome could not be scheduled", "transaction_id", next.ID, "error", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"sepad/internal/clock"
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -13,11 +14,10 @@ import (
 // payer waits for one, so that there is time to send a batch of them.
 const rebillSendWindow = time.Minute
 
-// RebillSilenceEnds is when somebody else may ask about a rebill that is claimed
+// RebillSilence is how long nobody else may ask about a rebill that is claimed
 // now, and until when it may be sent.
-func (c *Checkout) RebillSilenceEnds() (askAt, sendBefore time.Time) {
-	sendBefore = c.Real.Now().Add(rebillSendWindow)
-	return sendBefore.Add(c.GatewayTimeout), sendBefore
+func (c *Checkout) RebillSilence() (silence time.Duration, sendBefore clock.Deadline) {
+	return c.silenceAfter(rebillSendWindow), clock.Within(c.Own, rebillSendWindow)
 }
 
 // SettleRebill settles a rebill by the answer to its submission.

@@ -24,7 +24,10 @@ func (LookupJob) Kind() string { return "lookup_unknown_outcomes" }
 // RunLookups asks the gateways about every attempt whose answer is overdue, and
 // says how many were asked about.
 func (c *Checkout) RunLookups(ctx context.Context) (int, error) {
-	return c.work(ctx, c.Real.Now(), c.Store.LookupsDue, func(ctx context.Context, one store.Due, _ time.Time) error {
+	due := func(ctx context.Context, _ time.Time, limit int) ([]store.Due, error) {
+		return c.Store.LookupsDue(ctx, limit)
+	}
+	return c.work(ctx, c.now(), due, func(ctx context.Context, one store.Due, _ time.Time) error {
 		return c.lookUp(ctx, one)
 	})
 }
@@ -54,9 +57,9 @@ func (c *Checkout) TakeOver(ctx context.Context, startedAt time.Time) error {
 }
 
 // leftOpen gives payments that were open when a process started: those claimed
-// since then are to be asked about later.
+// since then are to be asked about later. Both instants are the database's.
 func (c *Checkout) leftOpen(ctx context.Context, startedAt time.Time, limit int) ([]store.Due, error) {
-	return c.Store.LookupsDue(ctx, startedAt.Add(c.silence()-time.Microsecond), limit)
+	return c.Store.LookupsBefore(ctx, startedAt.Add(c.silence()), limit)
 }
 
 // LeftOpen tells whether any payment that was open when a process started waits
@@ -105,7 +108,7 @@ func (c *Checkout) postpone(ctx context.Context, t *payment.Transaction) error {
 	attempt := &t.Attempt
 	wait := c.LookupSchedule[min(attempt.LookupCount, len(c.LookupSchedule)-1)]
 	attempt.LookupCount++
-	attempt.NextLookupAt = c.Real.Now().Add(wait + c.GatewayTimeout)
+	attempt.Silence = wait + c.GatewayTimeout
 	if age := c.now().Sub(t.UpdatedAt); age > overdueAfter && attempt.LookupCount > len(c.LookupSchedule) {
 		c.Logger.ErrorContext(ctx, "a payment's outcome is still unknown and needs a person",
 			"transaction_id", t.ID, "merchant_transaction_id", t.MerchantTransactionID, "lookups", attempt.LookupCount)

@@ -35,7 +35,7 @@ func newTill(env *storetest.Env) till {
 	logger := slog.New(slog.DiscardHandler)
 	kinds := adapters.All(ledgerdb.New(env.Store.DB), sandbox.Options{PublicURL: "http://pay.example"})
 	return till{env: env, Checkout: &checkout.Checkout{
-		Store: env.Store, Vault: env.Vault, Banks: sepa.EmbeddedBanks, Clock: still(env.Now), Real: clock.Real{}, Logger: logger,
+		Store: env.Store, Vault: env.Vault, Banks: sepa.EmbeddedBanks, Clock: still(env.Now), Real: clock.Real{}, Own: clock.Own{}, Logger: logger,
 		Gateways:    gateway.NewPool(kinds, gateway.Options{Timeout: time.Minute, Logger: logger}),
 		Environment: merchant.Sandbox, GatewayTimeout: time.Minute, LookupSchedule: []time.Duration{time.Hour},
 	}}

@@ -3,10 +3,10 @@ package checkout
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -46,13 +46,14 @@ func (c *Checkout) refunded(ctx context.Context, tenantID, id uuid.UUID) (paymen
 }
 
 func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (payment.Transaction, error) {
+	sendBefore := clock.Within(c.Own, c.sendWindow())
 	claimed, client, err := c.claimRefund(ctx, setup, transactionID, amount, key)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
 	// From here on a caller who goes away must not stop us half-way.
 	ctx = context.WithoutCancel(ctx)
-	outcome, err := client.Refund(ctx, refundRequest(setup, claimed, c.GatewayTimeout))
+	outcome, err := client.Refund(ctx, refundRequest(setup, claimed, sendBefore))
 	if err != nil {
 		_ = c.askLater(ctx, client, *claimed.Refund)
 		return *claimed.Refund, errRefundUnknown
@@ -79,7 +80,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		if !client.CanRefund() {
 			return errCannotRefund
 		}
-		claimed.Refund.Attempt.NextLookupAt = c.silenceEnds()
+		claimed.Refund.Attempt.Silence = c.silence()
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.Remember(key, claimed.Refund.ID)
 			tx.ClaimRefund(claimed)
@@ -92,12 +93,12 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 	return claimed, client, err
 }
 
-func refundRequest(setup *merchant.Setup, claimed payment.Change, timeout time.Duration) gateway.Refund {
+func refundRequest(setup *merchant.Setup, claimed payment.Change, sendBefore clock.Deadline) gateway.Refund {
 	r, paid := claimed.Refund, claimed.Transaction
 	return gateway.Refund{
 		MerchantTransactionID: r.MerchantTransactionID, IdempotencyKey: r.ID.String(),
 		PaymentID: paid.MerchantTransactionID, PaymentReference: paid.GatewayReference,
 		AmountMinor: r.AmountMinor, Currency: r.Currency, Descriptor: setup.Gateways[paid.GatewayID].Descriptor,
-		At: r.CreatedAt, SendBefore: r.Attempt.NextLookupAt.Add(-timeout),
+		At: r.CreatedAt, SendBefore: sendBefore,
 	}
 }

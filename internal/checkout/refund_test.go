@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/clock"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -27,11 +28,15 @@ func TestWhatAGatewayIsToldOfARefund(t *testing.T) {
 		if len(got) != 1 {
 			t.Fatalf("%d refunds were sent", len(got))
 		}
+		if left := got[0].SendBefore.Left(); left <= 0 || left > 5*time.Second {
+			t.Errorf("it may be sent for another %s", left)
+		}
+		got[0].SendBefore = clock.Deadline{}
 		storetest.Equal(t, got[0], gateway.Refund{
 			MerchantTransactionID: refund.MerchantTransactionID, IdempotencyKey: refund.ID.String(),
 			PaymentID: paid.Transaction.MerchantTransactionID, PaymentReference: "GW-1",
 			AmountMinor: amount, Currency: "EUR", Descriptor: till.Shop.Gateway.Descriptor,
-			At: till.Time.Now(), SendBefore: till.World.Now().Add(5 * time.Second),
+			At: till.Time.Now(),
 		})
 		if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionApproved || d.Transaction.RefundedMinor != amount {
 			t.Errorf("the payment is %s, %s given back", d.Transaction.Status, d.Transaction.RefundedMinor)

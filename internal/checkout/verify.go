@@ -43,7 +43,7 @@ func (c *Checkout) claimVerify(ctx context.Context, s payment.Session) (payment.
 	if err != nil {
 		return payment.Debit{}, err
 	}
-	claimed.Transaction.Attempt.NextLookupAt = c.silenceEnds()
+	claimed.Transaction.Attempt.Silence = c.silence()
 	return claimed, c.reopen(ctx, claimed)
 }
 

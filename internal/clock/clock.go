@@ -27,6 +27,43 @@ func (Real) Now() time.Time { return Instant(time.Now()) }
 // Instant brings a time to the form in which it is kept.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
+// started is when this program began, by both of the machine's clocks.
+var started = time.Now()
+
+// Steady is this program's own time, which never jumps: the wall's time when the
+// program began, and what has passed since then. It is for comparing instants of
+// one process with each other, and says nothing to another process.
+func Steady() time.Time { return Instant(started.Add(time.Since(started))) }
+
+// Own is a process's own steady time as a Clock.
+type Own struct{}
+
+// Now is the present instant.
+func (Own) Now() time.Time { return Steady() }
+
+// Deadline is when a process must have done something that it has promised to
+// others. It has passed as soon as either of the machine's clocks says so: the
+// steady one stands still while the machine sleeps, and the wall's may be put back.
+type Deadline struct {
+	own    Clock
+	from   time.Time
+	wall   time.Time
+	within time.Duration
+}
+
+// Within begins a deadline now, on a process's own clock.
+func Within(own Clock, d time.Duration) Deadline {
+	return Deadline{own: own, from: own.Now(), wall: time.Now().Round(0), within: d}
+}
+
+// IsSet tells a deadline from none at all.
+func (d Deadline) IsSet() bool { return d.own != nil }
+
+// Left is how much time there is still, negative when it has passed.
+func (d Deadline) Left() time.Duration {
+	return d.within - max(d.own.Now().Sub(d.from), time.Now().Round(0).Sub(d.wall))
+}
+
 // Lease is how long a process may rely on an offset it has read. Whoever moves
 // the clock waits this long before saying so, and then every process agrees.
 const Lease = 200 * time.Millisecond
@@ -37,6 +74,7 @@ const readLimit = time.Second
 
 // Movable is real time plus an offset read from outside.
 type Movable struct {
+	real Clock
 	read func(context.Context) (time.Duration, error)
 
 	mu     sync.Mutex
@@ -45,9 +83,9 @@ type Movable struct {
 	freshUntil time.Time
 }
 
-// NewMovable makes a clock whose offset is given by read.
-func NewMovable(read func(context.Context) (time.Duration, error)) *Movable {
-	return &Movable{read: read}
+// NewMovable makes a clock that is ahead of the world's by what read gives.
+func NewMovable(world Clock, read func(context.Context) (time.Duration, error)) *Movable {
+	return &Movable{real: world, read: read}
 }
 
 // Now is the moved time. When the offset cannot be read the last known one is
@@ -58,8 +96,12 @@ func (c *Movable) Now() time.Time {
 	if time.Now().After(c.freshUntil) {
 		_ = c.refresh(context.Background())
 	}
-	return Instant(time.Now().Add(c.offset))
+	return c.real.Now().Add(c.offset)
 }
+
+// OffsetTo is how far ahead of the world's time the clock has to be to show an
+// instant now.
+func (c *Movable) OffsetTo(at time.Time) time.Duration { return at.Sub(c.real.Now()) }
 
 // Refresh reads the offset now.
 func (c *Movable) Refresh(ctx context.Context) error {

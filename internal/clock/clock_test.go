@@ -50,7 +50,7 @@ func inBubble(t *testing.T, test func(t *testing.T, c *clock.Movable, o *offsets
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := &offsets{value: time.Hour}
-		test(t, clock.NewMovable(o.read), o)
+		test(t, clock.NewMovable(clock.Real{}, o.read), o)
 	})
 }
 

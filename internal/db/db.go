@@ -31,6 +31,9 @@ type Options struct {
 	Tracer trace.TracerProvider
 	// Logger takes what the queue has to say; nil drops it.
 	Logger *slog.Logger
+	// Clock is the database's time. Nil means PostgreSQL's own, and for SQLite that
+	// of this process, which must not jump.
+	Clock func() time.Time
 }
 
 // An address may hold a password; printed, options do not show it.

@@ -81,6 +81,10 @@ func (c Continuation) together(writing string) string {
 // PoolStats is what a metric shows of the connections.
 type PoolStats struct {
 	Open, InUse, Max int
+	// Waits counts how often somebody had to wait for a connection, Waiting for
+	// how long in all.
+	Waits   int64
+	Waiting time.Duration
 }
 
 // ErrNoRow is what a look-up gives that finds nothing.

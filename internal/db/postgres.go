@@ -35,6 +35,7 @@ type postgres struct {
 	connections *pgxpool.Pool
 	queue       *river.Client[pgx.Tx]
 	shared      gatherer[*sharedUnit]
+	clock       sharedClock
 }
 
 // openPostgres makes the pool; nothing is connected before it is needed.
@@ -57,7 +58,7 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{connections: pool, queue: queue}
+	p := &postgres{connections: pool, queue: queue, clock: sharedClock{read: opts.Clock}}
 	p.shared = gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
 	return p, nil
 }
@@ -90,7 +91,7 @@ func (p *postgres) writeOnce(ctx context.Context, at time.Time, work func(*Tx) e
 }
 
 func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, error) {
-	args = direct(args)
+	sql, args = p.clock.write(sql, direct(args))
 	if ctx.Value(freshPlan{}) != nil {
 		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
 	}
@@ -113,7 +114,10 @@ func (r postgresRows) Cells() Cells { return &postgresCells{rows: r.Rows} }
 
 func (p *postgres) pool() PoolStats {
 	stat := p.connections.Stat()
-	return PoolStats{Open: int(stat.TotalConns()), InUse: int(stat.AcquiredConns()), Max: int(stat.MaxConns())}
+	return PoolStats{
+		Open: int(stat.TotalConns()), InUse: int(stat.AcquiredConns()), Max: int(stat.MaxConns()),
+		Waits: stat.EmptyAcquireCount(), Waiting: stat.EmptyAcquireWaitTime(),
+	}
 }
 
 func (p *postgres) close() error {
@@ -146,13 +150,13 @@ func (c *postgresConversation) run(ctx context.Context, statements []statement) 
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	return pipeline(c.tx.SendBatch(ctx, batchOf(statements)), statements)
+	return pipeline(c.tx.SendBatch(ctx, c.engine.batchOf(statements)), statements)
 }
 
 // finish runs the last statements and commits.
 func (c *postgresConversation) finish(ctx context.Context, statements []statement) error {
 	if c.tx == nil {
-		return pipeline(c.engine.connections.SendBatch(ctx, batchOf(statements)), statements)
+		return pipeline(c.engine.connections.SendBatch(ctx, c.engine.batchOf(statements)), statements)
 	}
 	if err := c.run(ctx, statements); err != nil {
 		return err
@@ -164,7 +168,8 @@ func (c *postgresConversation) query(ctx context.Context, sql string, args ...an
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
-	result, err := c.tx.Query(ctx, sql, direct(args)...)
+	sql, args = c.engine.clock.write(sql, direct(args))
+	result, err := c.tx.Query(ctx, sql, args...)
 	return postgresRows{result}, err
 }
 
@@ -189,17 +194,17 @@ func (c *postgresConversation) dialect() dialect {
 // batchOf writes a requirement so that PostgreSQL itself gives the unit up when
 // it is not met: nobody could stop a pipeline half-way that is sent as a whole,
 // and what stands behind the requirement must not be committed.
-func batchOf(statements []statement) *pgx.Batch {
+func (p *postgres) batchOf(statements []statement) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, s := range statements {
-		text := s.sql
+		text, args := p.clock.write(s.sql, direct(s.args))
 		switch {
 		case s.next.SQL != "":
 			text = s.next.together(text)
 		case s.none != nil:
 			text = "WITH required AS (" + text + " RETURNING 1) SELECT 1 / COUNT(*) FROM required"
 		}
-		batch.Queue(text, direct(s.args)...)
+		batch.Queue(text, args...)
 	}
 	return batch
 }

@@ -57,7 +57,7 @@ func (p *postgres) commitTogether(units []*sharedUnit) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(units[0].ctx), sharedPatience)
 	defer cancel()
-	results := p.connections.SendBatch(ctx, batchOf(statements))
+	results := p.connections.SendBatch(ctx, p.batchOf(statements))
 	if len(units) == 1 {
 		units[0].done <- pipeline(results, statements)
 		return

@@ -13,6 +13,8 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	sqlitedriver "modernc.org/sqlite"
 	sqlitecode "modernc.org/sqlite/lib"
+
+	"sepad/internal/clock"
 )
 
 // writerPragmas make an acknowledged write survive a power cut: WAL with
@@ -37,6 +39,7 @@ type sqlite struct {
 	queue   *river.Client[*sql.Tx]
 	reads   *prepared
 	group   *groupCommit
+	clock   *sharedClock
 }
 
 func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error) {
@@ -59,7 +62,11 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 		return nil, err
 	}
 	engine := &sqlite{path: path, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
-	engine.group = newGroupCommit(writer, queue)
+	engine.clock = &sharedClock{read: opts.Clock}
+	if opts.Clock == nil {
+		engine.clock.read = clock.Steady
+	}
+	engine.group = newGroupCommit(writer, queue, engine.clock)
 	return engine, nil
 }
 
@@ -73,6 +80,7 @@ func (s *sqlite) write(ctx context.Context, at time.Time, work func(*Tx) error) 
 }
 
 func (s *sqlite) query(ctx context.Context, query string, args ...any) (Rows, error) {
+	query, args = s.clock.write(query, args)
 	statement, err := s.reads.prepare(ctx, query)
 	if err != nil {
 		return nil, err
@@ -86,8 +94,11 @@ func (s *sqlite) query(ctx context.Context, query string, args ...any) (Rows, er
 }
 
 func (s *sqlite) pool() PoolStats {
-	stats := s.readers.Stats()
-	return PoolStats{Open: stats.OpenConnections + 1, InUse: stats.InUse, Max: maxReaders + 1}
+	reading, writing := s.readers.Stats(), s.writer.Stats()
+	return PoolStats{
+		Open: reading.OpenConnections + writing.OpenConnections, InUse: reading.InUse + writing.InUse, Max: maxReaders + 1,
+		Waits: reading.WaitCount + writing.WaitCount, Waiting: reading.WaitDuration + writing.WaitDuration,
+	}
 }
 
 func (s *sqlite) close() error {
@@ -107,12 +118,14 @@ type sqliteConversation struct {
 	tx     *sql.Tx
 	writes *prepared
 	queue  *river.Client[*sql.Tx]
+	clock  *sharedClock
 }
 
 // run stops at a requirement that is not met: the savepoint takes back the rest.
 func (c sqliteConversation) run(ctx context.Context, statements []statement) error {
 	for _, s := range statements {
-		result, err := c.writes.exec(ctx, c.tx, s.sql, s.args...)
+		text, args := c.clock.write(s.sql, s.args)
+		result, err := c.writes.exec(ctx, c.tx, text, args...)
 		if err != nil {
 			return sqliteKeyError(err)
 		}
@@ -130,6 +143,7 @@ func (c sqliteConversation) run(ctx context.Context, statements []statement) err
 }
 
 func (c sqliteConversation) query(ctx context.Context, query string, args ...any) (Rows, error) {
+	query, args = c.clock.write(query, args)
 	result, err := c.tx.QueryContext(ctx, query, args...)
 	return sqliteRows{result}, err
 }

@@ -35,6 +35,7 @@ type groupCommit struct {
 	writer *sql.DB
 	writes *prepared
 	queue  *river.Client[*sql.Tx]
+	clock  *sharedClock
 	units  chan *unit
 
 	stopOnce sync.Once
@@ -42,9 +43,9 @@ type groupCommit struct {
 	stopped  chan struct{}
 }
 
-func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx]) *groupCommit {
+func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock) *groupCommit {
 	g := &groupCommit{
-		writer: writer, writes: newPrepared(writer), queue: queue, units: make(chan *unit),
+		writer: writer, writes: newPrepared(writer), queue: queue, clock: shared, units: make(chan *unit),
 		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go g.loop()
@@ -171,7 +172,7 @@ func (g *groupCommit) attempt(ctx context.Context, tx *sql.Tx, u *unit) (err err
 			err = fmt.Errorf("db: unit of work panicked: %v", cause)
 		}
 	}()
-	unitTx := &Tx{At: u.at, ctx: ctx, conv: sqliteConversation{tx: tx, writes: g.writes, queue: g.queue}}
+	unitTx := &Tx{At: u.at, ctx: ctx, conv: sqliteConversation{tx: tx, writes: g.writes, queue: g.queue, clock: g.clock}}
 	if err := u.work(unitTx); err != nil {
 		return err
 	}

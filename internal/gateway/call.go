@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"sepad/internal/clock"
 	"sepad/internal/payment"
 )
 
@@ -18,7 +19,7 @@ type question struct {
 	charge                *Charge  // nil for questions that name no payer
 	private               redactor // filled by put
 	canVerify             bool
-	sendBefore            time.Time
+	sendBefore            clock.Deadline
 	breaker               *breaker
 	ask                   func(context.Context) (payment.Outcome, error)
 }
@@ -28,7 +29,7 @@ type question struct {
 func (c *Client) put(ctx context.Context, q question) (payment.Outcome, error) {
 	q.private = redactor{charge: q.charge, secrets: c.secrets}
 	began := c.options.Now()
-	outcome, err := c.send(ctx, q, began)
+	outcome, err := c.send(ctx, q)
 	if errors.Is(err, ErrNotSent) {
 		outcome, err = c.unsent(q, err)
 	}
@@ -37,13 +38,13 @@ func (c *Client) put(ctx context.Context, q question) (payment.Outcome, error) {
 }
 
 // send lets the call pass if it is not too late and the breaker is closed.
-func (c *Client) send(ctx context.Context, q question, now time.Time) (payment.Outcome, error) {
-	if !q.sendBefore.IsZero() && !now.Before(q.sendBefore) {
+func (c *Client) send(ctx context.Context, q question) (payment.Outcome, error) {
+	if q.sendBefore.IsSet() && q.sendBefore.Left() <= 0 {
 		return payment.Outcome{}, fmt.Errorf("%w: the time to send it is over", ErrNotSent)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.options.Timeout)
 	defer cancel()
-	if !q.sendBefore.IsZero() {
+	if q.sendBefore.IsSet() {
 		ctx = context.WithValue(ctx, sendBeforeKey{}, q.sendBefore)
 	}
 	return q.breaker.pass(func() (payment.Outcome, error) { return c.answer(ctx, q) })

@@ -80,7 +80,7 @@ func (o Options) filled() Options {
 		o.Observe = func(string, string, string, time.Duration) {}
 	}
 	if o.Now == nil {
-		o.Now = clock.Real{}.Now
+		o.Now = clock.Steady
 	}
 	return o
 }

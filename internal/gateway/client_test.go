@@ -247,11 +247,11 @@ func TestNothingSent(t *testing.T) {
 		t.Parallel()
 		b := setup(t, payment.Outcome{Verdict: payment.VerdictApproved}, nil)
 		charge := gatewaytest.NewCharge(t, iban)
-		charge.SendBefore = clock.Real{}.Now().Add(-time.Second)
+		charge.SendBefore = clock.Within(clock.Own{}, 0)
 		if o, err := b.Submit(context.Background(), charge); err != nil || o.Verdict != payment.VerdictUnsent || b.adapter.calls != 0 {
 			t.Errorf("gave %+v, %v after %d calls", o, err, b.adapter.calls)
 		}
-		charge.SendBefore = clock.Real{}.Now().Add(time.Hour)
+		charge.SendBefore = clock.Within(clock.Own{}, time.Hour)
 		if o, err := b.Submit(context.Background(), charge); err != nil || o.Verdict != payment.VerdictApproved {
 			t.Errorf("gave %+v, %v in time", o, err)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
@@ -57,10 +58,10 @@ type Charge struct {
 	PeriodTry int
 	// At is the service's time, which the sandbox's clock may have moved.
 	At time.Time
-	// SendBefore is real time: from then on nothing is sent any more, because
-	// somebody else may already be asking what became of the payment. Zero
-	// means no limit.
-	SendBefore time.Time
+	// SendBefore is how long it may still be sent, by this process's own clock and
+	// from before the payment was written down: after that somebody else may be
+	// asking what became of it. Zero means no limit.
+	SendBefore clock.Deadline
 }
 
 // Verification asks for the result of a mandate's verification.

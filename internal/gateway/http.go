@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sepad/internal/clock"
 	"sepad/internal/sepa"
 )
 
@@ -199,8 +200,8 @@ func (h *HTTP) request(ctx context.Context, r Request) (*http.Request, error) {
 func (h *HTTP) limitConnecting(ctx context.Context, cancel context.CancelCauseFunc) (lift func()) {
 	limited, stop := context.WithTimeoutCause(ctx, h.options.ConnectTimeout, errNoConnection)
 	stopSending := func() {}
-	if sendBefore, isSet := ctx.Value(sendBeforeKey{}).(time.Time); isSet {
-		limited, stopSending = context.WithDeadlineCause(limited, sendBefore, errTooLate)
+	if sendBefore, isSet := ctx.Value(sendBeforeKey{}).(clock.Deadline); isSet {
+		limited, stopSending = context.WithTimeoutCause(limited, sendBefore.Left(), errTooLate)
 	}
 	unlink := context.AfterFunc(limited, func() { cancel(context.Cause(limited)) })
 	return func() { unlink(); stopSending(); stop() }

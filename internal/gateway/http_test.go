@@ -188,7 +188,7 @@ func TestHTTPSendBefore(t *testing.T) {
 		return payment.Outcome{Verdict: payment.VerdictApproved}, err
 	})
 	charge := gatewaytest.NewCharge(t, iban)
-	charge.SendBefore = clock.Real{}.Now().Add(50 * time.Millisecond)
+	charge.SendBefore = clock.Within(clock.Own{}, 50*time.Millisecond)
 	if o, err := b.Submit(context.Background(), charge); err != nil || o.Verdict != payment.VerdictUnsent || p.connections.Load() != 1 {
 		t.Errorf("gave %+v, %v after %d connections", o, err, p.connections.Load())
 	}

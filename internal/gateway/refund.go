@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"sepad/internal/clock"
 	"sepad/internal/payment"
 )
 
@@ -22,9 +23,9 @@ type Refund struct {
 	AmountMinor      payment.Minor
 	Currency         string
 	Descriptor       string
-	// At is the service's time, SendBefore real time, both as in a Charge.
+	// At is the service's time, SendBefore its last moment, both as in a Charge.
 	At         time.Time
-	SendBefore time.Time
+	SendBefore clock.Deadline
 }
 
 // Refunder is a gateway that can give money back. It may answer that the refund

@@ -75,9 +75,8 @@ func runDue(ctx context.Context, b *billing.Billing, now time.Time) (int, error)
 
 // moveTo sets the offset so that the clock shows an instant, unless it is past it.
 func moveTo(ctx context.Context, st *store.Store, movable *clock.Movable, to time.Time) error {
-	realNow := clock.Real{}.Now()
 	err := st.Write(ctx, to, func(tx *store.Tx) error {
-		tx.SetClockOffset(to.Sub(realNow))
+		tx.SetClockOffset(movable.OffsetTo(to))
 		return nil
 	})
 	if err != nil {

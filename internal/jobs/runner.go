@@ -83,7 +83,11 @@ func periodic(every time.Duration, job river.JobArgs) *river.PeriodicJob {
 // out; so each process does it for itself, and what two of them want to do is
 // claimed by one.
 func (r *Runner) Start(ctx context.Context) error {
-	startedAt := r.checkout.Real.Now()
+	// What is left open is told by the clock that wrote its dates.
+	startedAt, err := r.checkout.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
 	if err := r.queue.Start(ctx); err != nil {
 		return err
 	}
@@ -126,7 +130,9 @@ func (r *Runner) lookUpWhatIsLeft(ctx context.Context, startedAt time.Time) {
 		}
 		select {
 		case <-tick.C:
-			askedAt = r.checkout.Real.Now()
+			if now, err := r.checkout.Store.Now(ctx); err == nil {
+				askedAt = now
+			}
 			r.lookUp(ctx)
 		case <-ctx.Done():
 			return

@@ -40,6 +40,16 @@ func (m *Metrics) WatchPool(name string, read func() Pool) {
 	}))
 }
 
+// WatchClockSkew shows how far this machine's clock is ahead of the database's.
+func (m *Metrics) WatchClockSkew(read func(context.Context) (time.Duration, error)) {
+	ahead := prometheus.NewDesc("sepad_clock_skew_seconds", "How far this machine's clock is ahead of the database's.", nil, nil)
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		if d, ok := reading(m, read); ok {
+			show(prometheus.MustNewConstMetric(ahead, prometheus.GaugeValue, d.Seconds()))
+		}
+	}))
+}
+
 // WatchQueue shows how many jobs there are in each state.
 func (m *Metrics) WatchQueue(read func(context.Context) (map[string]int, error)) {
 	m.watchStates("sepad_queue_jobs", "Background jobs by state.", read)

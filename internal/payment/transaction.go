@@ -100,9 +100,13 @@ type Attempt struct {
 	Number      int
 	Phase       Phase
 	LookupCount int
-	// NextLookupAt is real time, never the sandbox clock: a gateway that owes
-	// an answer is asked in the world's time.
+	// NextLookupAt is when somebody may ask the gateway, by the database's clock and
+	// never the sandbox's: a gateway that owes an answer is asked in the world's
+	// time, and all processes agree on one clock.
 	NextLookupAt time.Time
+	// Silence is how long nobody may ask, beginning when the attempt is written. It
+	// is not kept: the database makes NextLookupAt of it.
+	Silence time.Duration
 }
 
 // Transaction is one movement of money, or the attempt at one.

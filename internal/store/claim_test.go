@@ -201,11 +201,12 @@ func TestReopen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened.Transaction.Attempt.NextLookupAt = env.Now.Add(35 * time.Second)
+			opened.Transaction.Attempt.Silence = 35 * time.Second
 			wins := race(t, 8, func(int) error { return reopen(t, env, opened) }, isConflict)
 			if wins != 1 {
 				t.Errorf("%d verifications won", wins)
 			}
+			env.Written(&opened.Transaction.Attempt)
 			storetest.Equal(t, env.Debit(t, opened.Transaction), opened)
 		})
 	})

@@ -162,12 +162,12 @@ func (tx *Tx) AddTransaction(t payment.Transaction, events []EventRow) {
 			lookup_count, next_lookup_at, verification_url, verification_reference, decline_code, decline_message,
 			gateway_code, gateway_message, processed_at, created_at, updated_at, refund_of)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, '', $14, $15, $16, $17, $18, $19, $20, $21,
-			$22, $23, 0, $24, '', '', $25, $26, $27, $28, $29, $30, $30, $31)
+			$22, $23, 0, db_now() + $24, '', '', $25, $26, $27, $28, $29, $30, $30, $31)
 		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING`,
 		t.TenantID, t.ID, t.OrderID, t.SubscriptionID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
 		t.GatewayReference, string(t.Status), string(t.Type), t.AmountMinor, t.Currency, string(t.Source), t.MaskedIBAN,
 		t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference, db.Micros(t.MandateAt),
-		t.Attempt.Number, phase(t.Attempt.Phase), db.Micros(t.Attempt.NextLookupAt), string(decline.Code), decline.Message,
+		t.Attempt.Number, phase(t.Attempt.Phase), silence(t.Attempt), string(decline.Code), decline.Message,
 		decline.GatewayCode, decline.GatewayMessage, db.Micros(t.ProcessedAt), db.Micros(tx.At), t.RefundOf)
 	tx.AddEvents(t.TenantID, events)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"time"
@@ -57,21 +58,25 @@ func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, l
 }
 
 // NextRetry is when the first of an endpoint's waiting deliveries may be tried
-// again, the zero time when none waits.
-func (t Tenant) NextRetry(ctx context.Context, profileID uuid.UUID) (at time.Time, err error) {
+// again, on the clock of whoever asks, and the zero time when none waits.
+func (t Tenant) NextRetry(ctx context.Context, profileID uuid.UUID, now time.Time) (at time.Time, err error) {
 	result, err := t.Query(ctx, `
-		SELECT MIN(next_attempt_at) FROM events
+		SELECT MIN(next_attempt_at) - db_now() FROM events
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at IS NOT NULL`, profileID)
-	return db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
+	wait, err := db.One(result, err, func(r db.Rows) (wait sql.NullInt64, err error) { return wait, r.Scan(&wait) })
+	if err != nil || !wait.Valid {
+		return time.Time{}, err
+	}
+	return now.Add(time.Duration(wait.Int64) * time.Microsecond), nil
 }
 
 // LineUpRetries puts waiting deliveries back into line, those that may be tried
-// by an instant.
-func (tx *Tx) LineUpRetries(e Endpoint, until time.Time) {
+// within a time, by the database's clock.
+func (tx *Tx) LineUpRetries(e Endpoint, within time.Duration) {
 	tx.Then(`
 		UPDATE events SET next_attempt_at = NULL
-		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at <= $3`,
-		e.TenantID, e.ProfileID, db.Micros(until))
+		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at <= db_now() + $3`,
+		e.TenantID, e.ProfileID, within.Microseconds())
 }
 
 // Attempt is one try to deliver an event.
@@ -95,8 +100,9 @@ type DeliveryResult struct {
 	NextAttemptAt time.Time // zero unless it is tried again
 }
 
-// RecordDeliveries writes the results of attempts at one endpoint. Successes,
-// which are the rule, are written many to a statement.
+// RecordDeliveries writes the results of attempts at one endpoint, with dates as
+// the sender's clock shows them at tx.At. Successes, which are the rule, are
+// written many to a statement.
 func (tx *Tx) RecordDeliveries(e Endpoint, results []DeliveryResult) {
 	var delivered []uuid.UUID
 	for _, r := range results {
@@ -105,9 +111,9 @@ func (tx *Tx) RecordDeliveries(e Endpoint, results []DeliveryResult) {
 			continue
 		}
 		tx.Then(`
-			UPDATE events SET delivery_status = $3, attempt_count = attempt_count + 1, failure_count = $4, next_attempt_at = $5
+			UPDATE events SET delivery_status = $3, attempt_count = attempt_count + 1, failure_count = $4, next_attempt_at = db_now() + $5
 			WHERE tenant_id = $1 AND id = $2 AND delivery_status = 'pending'`,
-			e.TenantID, r.EventID, string(r.Status), r.FailureCount, db.Micros(r.NextAttemptAt))
+			e.TenantID, r.EventID, string(r.Status), r.FailureCount, waitAt(tx.At, r.NextAttemptAt))
 	}
 	slices.SortFunc(delivered, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	for batch := range db.InBatches(delivered) {
@@ -116,6 +122,14 @@ func (tx *Tx) RecordDeliveries(e Endpoint, results []DeliveryResult) {
 	for batch := range db.InBatches(results) {
 		tx.insertAttempts(e, batch)
 	}
+}
+
+// waitAt is how long it is until an instant, and NULL for none.
+func waitAt(now, at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at.Sub(now).Microseconds()
 }
 
 // markDelivered finds events by their place in line. All that lies between the

@@ -96,18 +96,22 @@ func TestLookups(t *testing.T) {
 			shop := env.Shop(t)
 			open := env.Attempt(t, env.Session(t, shop)).Transaction
 			env.Settled(t, shop)
+			lookups := func(ctx context.Context, now time.Time, limit int) ([]store.Due, error) {
+				env.Now = now
+				return env.Store.LookupsDue(ctx, limit)
+			}
 			due := store.Due{TenantID: shop.ID, ID: open.ID, At: open.Attempt.NextLookupAt, Type: payment.Sale}
-			wantDue(t, env.Store.LookupsDue, due.At.Add(-time.Microsecond), 10)
-			wantDue(t, env.Store.LookupsDue, due.At, 10, due)
+			wantDue(t, lookups, due.At.Add(-time.Microsecond), 10)
+			wantDue(t, lookups, due.At, 10, due)
 			wantUnknown(t, env, 0)
 
-			open.Attempt.LookupCount, open.Attempt.NextLookupAt = 1, due.At.Add(time.Minute)
+			open.Attempt.LookupCount, open.Attempt.Silence = 1, time.Minute
 			if err := postpone(t, env, open); err != nil {
 				t.Fatal(err)
 			}
-			wantDue(t, env.Store.LookupsDue, due.At, 10)
-			due.At = open.Attempt.NextLookupAt
-			wantDue(t, env.Store.LookupsDue, due.At, 10, due)
+			wantDue(t, lookups, due.At, 10)
+			due.At = due.At.Add(time.Minute)
+			wantDue(t, lookups, due.At, 10, due)
 			wantUnknown(t, env, 1)
 		})
 	})

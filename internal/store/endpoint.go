@@ -20,22 +20,28 @@ type EndpointState struct {
 	PausedUntil time.Time
 }
 
-// LeaseEndpoint gives an endpoint to one owner until an instant, unless another
-// has it. An owner who asks again keeps it for longer.
-func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, now, until time.Time) (state EndpointState, ok bool, err error) {
+// LeaseEndpoint gives an endpoint to one owner for a time, unless another has it.
+// An owner who asks again keeps it for longer. Leases and pauses are judged by the
+// database's clock; what is given is on the owner's, who says what that shows.
+func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, now time.Time, within time.Duration) (state EndpointState, ok bool, err error) {
 	err = s.Write(ctx, now, func(tx *Tx) error {
 		tx.Relax() // a lease that a power cut takes away has no holder either
 		result, err := tx.Query(`
 			INSERT INTO webhook_endpoints
 				(tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
-			VALUES ($1, $2, $3, $4, 0, 0, 0)
+			VALUES ($1, $2, $3, db_now() + $4, 0, 0, 0)
 			ON CONFLICT (tenant_id, webhook_profile_id) DO UPDATE
 				SET lease_owner = excluded.lease_owner, leased_until = excluded.leased_until
-				WHERE webhook_endpoints.leased_until <= $5 OR webhook_endpoints.lease_owner = excluded.lease_owner
-			RETURNING failure_count, pause_count, paused_until`,
-			e.TenantID, e.ProfileID, owner, db.Micros(until), db.Micros(now))
+				WHERE webhook_endpoints.leased_until <= db_now() OR webhook_endpoints.lease_owner = excluded.lease_owner
+			RETURNING failure_count, pause_count, paused_until - db_now()`,
+			e.TenantID, e.ProfileID, owner, within.Microseconds())
 		state, err = db.One(result, err, func(r db.Rows) (s EndpointState, err error) {
-			return s, r.Scan(&s.FailureCount, &s.PauseCount, db.Instant{To: &s.PausedUntil})
+			var left int64
+			err = r.Scan(&s.FailureCount, &s.PauseCount, &left)
+			if left > 0 {
+				s.PausedUntil = now.Add(time.Duration(left) * time.Microsecond)
+			}
+			return s, err
 		})
 		return err
 	})
@@ -52,12 +58,13 @@ func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID) {
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`, e.TenantID, e.ProfileID, owner)
 }
 
-// SaveEndpoint remembers how a receiver does, as its owner sees it.
+// SaveEndpoint remembers how a receiver does, as its owner sees it at tx.At.
 func (tx *Tx) SaveEndpoint(e Endpoint, owner uuid.UUID, state EndpointState) {
 	tx.Then(`
-		UPDATE webhook_endpoints SET failure_count = $4, pause_count = $5, paused_until = $6
+		UPDATE webhook_endpoints SET failure_count = $4, pause_count = $5,
+			paused_until = CASE WHEN $6 > 0 THEN db_now() + $6 ELSE 0 END
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`,
-		e.TenantID, e.ProfileID, owner, state.FailureCount, state.PauseCount, max(0, state.PausedUntil.UnixMicro()))
+		e.TenantID, e.ProfileID, owner, state.FailureCount, state.PauseCount, max(0, state.PausedUntil.Sub(tx.At).Microseconds()))
 }
 
 // endPause has a paused receiver tried at once: whoever resends by hand believes

@@ -79,7 +79,7 @@ func deliveryReads(profileID uuid.UUID) map[string]func(context.Context, store.T
 			return found(len(due) > 0, err)
 		},
 		"NextRetry": func(ctx context.Context, scope store.Tenant) int {
-			at, err := scope.NextRetry(ctx, profileID)
+			at, err := scope.NextRetry(ctx, profileID, storetest.Start)
 			return found(!at.IsZero(), err)
 		},
 	}

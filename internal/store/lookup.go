@@ -95,11 +95,21 @@ func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([
 	return db.Collect(result, err, scanDueTransaction)
 }
 
-// LookupsDue gives open attempts whose gateway is to be asked, by real time.
-func (s *Store) LookupsDue(ctx context.Context, realNow time.Time, limit int) ([]Due, error) {
+// LookupsDue gives open attempts whose gateway may be asked, by the database's clock.
+func (s *Store) LookupsDue(ctx context.Context, limit int) ([]Due, error) {
+	return s.lookupsDue(ctx, `db_now()`, limit)
+}
+
+// LookupsBefore gives open attempts whose gateway may be asked before an instant of
+// the database's clock.
+func (s *Store) LookupsBefore(ctx context.Context, at time.Time, limit int) ([]Due, error) {
+	return s.lookupsDue(ctx, `$2`, limit, db.Micros(at.Add(-time.Microsecond)))
+}
+
+func (s *Store) lookupsDue(ctx context.Context, until string, limit int, more ...any) ([]Due, error) {
 	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, next_lookup_at, type FROM transactions
-		WHERE in_flight IS NOT NULL AND next_lookup_at <= $1 ORDER BY next_lookup_at LIMIT $2`, db.Micros(realNow), limit)
+		WHERE in_flight IS NOT NULL AND next_lookup_at <= `+until+` ORDER BY next_lookup_at LIMIT $1`, append([]any{limit}, more...)...)
 	return db.Collect(result, err, scanDueTransaction)
 }
 
@@ -143,19 +153,19 @@ func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err erro
 	return at, !at.IsZero(), err
 }
 
-// EndpointsDue gives the endpoints for which something is in line or may be
-// tried again, by real time, and which are not given a rest.
-func (s *Store) EndpointsDue(ctx context.Context, realNow time.Time) ([]Endpoint, error) {
+// EndpointsDue gives the endpoints for which something is in line or may be tried
+// again within a time, by the database's clock, and which are not given a rest.
+func (s *Store) EndpointsDue(ctx context.Context, within time.Duration) ([]Endpoint, error) {
 	result, err := s.Query(ctx, `
 		SELECT p.tenant_id, p.id FROM setup_records p
 		WHERE p.kind = 'webhook_profile'
 			AND NOT EXISTS (SELECT 1 FROM webhook_endpoints w
-				WHERE w.tenant_id = p.tenant_id AND w.webhook_profile_id = p.id AND w.paused_until > $1)
+				WHERE w.tenant_id = p.tenant_id AND w.webhook_profile_id = p.id AND w.paused_until > db_now() + $1)
 			AND (EXISTS (SELECT 1 FROM events e
 				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id
 					AND e.delivery_status = 'pending' AND e.next_attempt_at IS NULL)
 			OR EXISTS (SELECT 1 FROM events e
-				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id AND e.next_attempt_at <= $1))`, db.Micros(realNow))
+				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id AND e.next_attempt_at <= db_now() + $1))`, within.Microseconds())
 	return db.Collect(result, err, func(r db.Rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
 }
 

@@ -119,16 +119,16 @@ func testRefundRoundTrip(t *testing.T, env *storetest.Env) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed.Refund.Attempt.NextLookupAt = env.Now
 	env.Write(t, func(tx *store.Tx) error {
 		tx.ClaimRefund(claimed)
 		return nil
 	})
+	env.Written(&claimed.Refund.Attempt)
 	stored := env.Debit(t, paid.Transaction)
 	storetest.Equal(t, stored.Transaction, claimed.Transaction)
 	refund := env.Debit(t, *claimed.Refund).Transaction
 	storetest.Equal(t, refund, *claimed.Refund)
-	due, err := env.Store.LookupsDue(t.Context(), env.Now, 10)
+	due, err := env.Store.LookupsDue(t.Context(), 10)
 	if err != nil || len(due) != 1 || due[0].ID != refund.ID || due[0].Type != payment.Refund {
 		t.Fatalf("due are %v, error %v", due, err)
 	}

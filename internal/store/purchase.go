@@ -51,18 +51,28 @@ func (tx *Tx) Reopen(d payment.Debit) {
 			AND last_transaction_id = $3`,
 		s.TenantID, s.ID, t.ID, db.Micros(tx.At))
 	tx.Then(`
-		UPDATE transactions SET in_flight = $3, lookup_count = 0, next_lookup_at = $4, updated_at = $5
+		UPDATE transactions SET in_flight = $3, lookup_count = 0, next_lookup_at = db_now() + $4, updated_at = $5
 		WHERE tenant_id = $1 AND id = $2`,
-		s.TenantID, t.ID, string(t.Attempt.Phase), db.Micros(t.Attempt.NextLookupAt), db.Micros(tx.At))
+		s.TenantID, t.ID, string(t.Attempt.Phase), t.Attempt.Silence.Microseconds(), db.Micros(tx.At))
 }
 
 // PostponeLookup records that the gateway did not say what became of an open
-// attempt, and when it is asked again.
+// attempt, and how long it is left alone.
 func (tx *Tx) PostponeLookup(t payment.Transaction) {
+	tx.postponeLookup(t, `db_now() + $5`)
+}
+
+// PostponeLookupFurther is PostponeLookup for an attempt that others must not ask
+// about before the date that stands.
+func (tx *Tx) PostponeLookupFurther(t payment.Transaction) {
+	tx.postponeLookup(t, `CASE WHEN next_lookup_at > db_now() + $5 THEN next_lookup_at ELSE db_now() + $5 END`)
+}
+
+func (tx *Tx) postponeLookup(t payment.Transaction, until string) {
 	tx.Require(ErrStale, `
-		UPDATE transactions SET lookup_count = $4, next_lookup_at = $5, updated_at = $6
+		UPDATE transactions SET lookup_count = $4, next_lookup_at = `+until+`, updated_at = $6
 		WHERE tenant_id = $1 AND id = $2 AND in_flight = $3 AND lookup_count < $4`,
-		t.TenantID, t.ID, string(t.Attempt.Phase), t.Attempt.LookupCount, db.Micros(t.Attempt.NextLookupAt), db.Micros(tx.At))
+		t.TenantID, t.ID, string(t.Attempt.Phase), t.Attempt.LookupCount, t.Attempt.Silence.Microseconds(), db.Micros(tx.At))
 }
 
 // Orders are the rows of orders.

@@ -59,7 +59,7 @@ func rebillOf(t *testing.T, env *storetest.Env, due store.DueSubscription) payme
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun.Transaction.Attempt.NextLookupAt = env.Now.Add(90 * time.Second)
+	begun.Transaction.Attempt.Silence = 90 * time.Second
 	return begun
 }
 
@@ -199,6 +199,7 @@ func TestClaimRebill(t *testing.T) {
 			if err := claimRebill(t, env, due, begun); err != nil {
 				t.Fatal(err)
 			}
+			env.Written(&begun.Transaction.Attempt)
 			read := env.Debit(t, begun.Transaction)
 			storetest.Equal(t, read.Transaction, begun.Transaction)
 			storetest.Equal(t, *read.Subscription, *begun.Subscription)

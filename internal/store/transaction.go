@@ -61,11 +61,11 @@ func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
 			decline_code, decline_message, gateway_code, gateway_message, created_at, updated_at, subscription_id,
 			billing_period)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, 0, $26, '', '', '', '', '', '', $27, $27, $28, $29)`,
+			$23, $24, $25, 0, db_now() + $26, '', '', '', '', '', '', $27, $27, $28, $29)`,
 		t.TenantID, t.ID, t.SessionID, t.OrderID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
 		t.TenantReferenceID, t.Status, t.Type, t.AmountMinor, t.Currency, t.SequenceType, t.Source,
 		sealedIBAN, t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference,
-		db.Micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, db.Micros(t.Attempt.NextLookupAt), db.Micros(tx.At),
+		db.Micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, t.Attempt.Silence.Microseconds(), db.Micros(tx.At),
 		t.SubscriptionID, t.Period)
 }
 
@@ -97,4 +97,13 @@ func phase(p payment.Phase) any {
 		return nil
 	}
 	return string(p)
+}
+
+// silence is how long from now nobody asks about an attempt, and NULL for one that
+// needs no answer.
+func silence(a payment.Attempt) any {
+	if a.Phase == "" {
+		return nil
+	}
+	return a.Silence.Microseconds()
 }

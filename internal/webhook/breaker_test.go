@@ -72,11 +72,11 @@ func TestAPauseIsKnownToEveryProcess(t *testing.T) {
 			t.Errorf("another process sees %+v, %v", ahead, err)
 		}
 		b.receiver.wantCalls(t, failuresToPause)
-		if due, err := env.Store.EndpointsDue(t.Context(), b.clock.Now()); err != nil || len(due) != 0 {
+		if due, err := env.Store.EndpointsDue(t.Context(), 0); err != nil || len(due) != 0 {
 			t.Errorf("a sweep finds %v, %v", due, err)
 		}
 		b.clock.pass(maxPause)
-		if due, err := env.Store.EndpointsDue(t.Context(), b.clock.Now()); err != nil || len(due) != 1 {
+		if due, err := env.Store.EndpointsDue(t.Context(), 0); err != nil || len(due) != 1 {
 			t.Errorf("after the pause a sweep finds %v, %v", due, err)
 		}
 	})

@@ -33,8 +33,11 @@ const (
 // Options are what a Deliverer is made from.
 type Options struct {
 	Store *store.Store
-	// Clock is real time.
-	Clock    clock.Clock
+	// Clock is this process's own time, which must not jump. What several processes
+	// compare is translated to the database's where it is written and read.
+	Clock clock.Clock
+	// Real is the world's time, with which deliveries are dated and signed.
+	Real     clock.Clock
 	Schedule []time.Duration
 	Sender   *Sender
 	Logger   *slog.Logger
@@ -187,7 +190,7 @@ func (d *Deliverer) Start(ctx context.Context) error {
 	if err := d.Store.EndLeases(ctx, now); err != nil {
 		return err
 	}
-	due, err := d.Store.EndpointsDue(ctx, now.Add(startAhead))
+	due, err := d.Store.EndpointsDue(ctx, startAhead)
 	for _, e := range due {
 		d.Wake(e)
 	}

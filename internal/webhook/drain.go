@@ -111,13 +111,13 @@ func (d *Deliverer) drain(ctx context.Context, e store.Endpoint, again <-chan st
 // lease takes an endpoint, or keeps it.
 func (d *Deliverer) lease(ctx context.Context, e store.Endpoint, now time.Time) (store.EndpointState, bool, error) {
 	defer d.turn()()
-	return d.Store.LeaseEndpoint(ctx, e, d.owner, now, now.Add(leaseFor))
+	return d.Store.LeaseEndpoint(ctx, e, d.owner, now, leaseFor)
 }
 
 func (d *Deliverer) newDrain(e store.Endpoint, state store.EndpointState, again <-chan struct{}) *drain {
 	return &drain{
 		Deliverer: d, endpoint: e, tenant: d.Store.Tenant(e.TenantID), again: again, state: state, saved: state,
-		backlog: &backlog{clock: d.Clock}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan outcome, maxInHand),
+		backlog: &backlog{clock: d.Real}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan outcome, maxInHand),
 		found: make(chan found, 1), written: make(chan written, 1),
 	}
 }
@@ -177,7 +177,7 @@ func (r *drain) prepare(ctx context.Context) (err error) {
 	if err := r.readTarget(ctx); err != nil {
 		return err
 	}
-	if r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID); err != nil {
+	if r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID, r.Clock.Now()); err != nil {
 		return err
 	}
 	return r.recallDue(ctx)
@@ -317,8 +317,9 @@ func (d *Deliverer) attempt(to *target, delivery store.Delivery, began time.Time
 		o.err = to.err
 		return o
 	}
+	started := d.Clock.Now()
 	o.answer = d.Sender.send(context.WithoutCancel(d.ctx), to, delivery, began)
-	o.took = max(0, d.Clock.Now().Sub(began))
+	o.took = d.Clock.Now().Sub(started)
 	return o
 }
 
@@ -373,7 +374,7 @@ func (r *drain) conclude(ctx context.Context, o outcome) {
 func (r *drain) resume(ctx context.Context) {
 	r.Logger.InfoContext(ctx, "webhook endpoint is back",
 		"tenant_id", r.endpoint.TenantID, "webhook_profile_id", r.endpoint.ProfileID)
-	r.trouble = r.recall(ctx, r.Clock.Now().Add(forever))
+	r.trouble = r.recall(ctx, forever)
 }
 
 // forever is longer than any wait.
@@ -385,20 +386,20 @@ func (r *drain) recallDue(ctx context.Context) error {
 	if r.nextRetry.IsZero() || r.nextRetry.After(now) {
 		return nil
 	}
-	return r.recall(ctx, now)
+	return r.recall(ctx, 0)
 }
 
-func (r *drain) recall(ctx context.Context, until time.Time) error {
+func (r *drain) recall(ctx context.Context, within time.Duration) error {
 	defer r.turn()()
 	err := r.Store.Write(ctx, r.Clock.Now(), func(tx *store.Tx) error {
-		tx.LineUpRetries(r.endpoint, until)
+		tx.LineUpRetries(r.endpoint, within)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	r.reread()
-	r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID)
+	r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID, r.Clock.Now())
 	return err
 }
 

@@ -155,7 +155,7 @@ func (r *drain) finish(ctx context.Context) (ahead outlook, done bool, err error
 	case isPaused(r.state, now):
 		return outlook{r.state.PausedUntil, true}, true, nil
 	case !r.nextRetry.IsZero() && !r.nextRetry.After(now):
-		return outlook{}, false, r.recall(ctx, now)
+		return outlook{}, false, r.recall(ctx, 0)
 	case !r.isDry:
 		return outlook{}, false, nil
 	case r.last != uuid.Nil: // this pass had something: look from the beginning

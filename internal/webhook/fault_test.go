@@ -163,7 +163,7 @@ func TestAProcessThatDied(t *testing.T) {
 		ids := b.events(t, b.endpoint, 3)
 		dead := payment.NewID()
 		now := b.clock.Now()
-		if _, ok, err := env.Store.LeaseEndpoint(t.Context(), b.endpoint, dead, now, now.Add(leaseFor)); !ok || err != nil {
+		if _, ok, err := env.Store.LeaseEndpoint(t.Context(), b.endpoint, dead, now, leaseFor); !ok || err != nil {
 			t.Fatalf("lease: %v, %v", ok, err)
 		}
 		if ahead := b.work(t); !ahead.paused || ahead.next.Sub(now) != lookEvery {
@@ -183,7 +183,7 @@ func TestStartTakesBackLeases(t *testing.T) {
 	b := setup(t, storetest.SQLite(t))
 	b.events(t, b.endpoint, 1)
 	now := b.clock.Now()
-	if _, _, err := b.Store.LeaseEndpoint(t.Context(), b.endpoint, payment.NewID(), now, now.Add(leaseFor)); err != nil {
+	if _, _, err := b.Store.LeaseEndpoint(t.Context(), b.endpoint, payment.NewID(), now, leaseFor); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})

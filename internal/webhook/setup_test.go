@@ -40,6 +40,7 @@ type bench struct {
 func setup(t *testing.T, env *storetest.Env, change ...func(*Options)) *bench {
 	t.Helper()
 	b := &bench{env: env, clock: &handClock{now: clock.Real{}.Now()}, receiver: newReceiver(t), log: &bytes.Buffer{}}
+	env.DatabaseClock = b.clock.Now
 	b.endpoint = b.newEndpoint(t, b.receiver.URL)
 	b.Deliverer = b.process(t, env.Store, change...)
 	return b
@@ -49,7 +50,7 @@ func setup(t *testing.T, env *storetest.Env, change ...func(*Options)) *bench {
 func (b *bench) process(t *testing.T, st *store.Store, change ...func(*Options)) *Deliverer {
 	t.Helper()
 	options := Options{
-		Store: st, Clock: b.clock, Schedule: DefaultSchedule(), Logger: slog.New(slog.NewTextHandler(b.log, nil)),
+		Store: st, Clock: b.clock, Real: b.clock, Schedule: DefaultSchedule(), Logger: slog.New(slog.NewTextHandler(b.log, nil)),
 		Sender: &Sender{Transport: NewTransport(true), Timeout: DefaultTimeout, UserAgent: "sepad/test"},
 	}
 	for _, c := range change {

@@ -47,7 +47,7 @@ func (j DrainJob) Endpoint() store.Endpoint { return store.Endpoint(j) }
 // Sweep asks the queue for a drain of every endpoint that has something to do,
 // so that the processes share them. It finds what was left by one that died.
 func Sweep(ctx context.Context, st *store.Store, now time.Time) error {
-	due, err := st.EndpointsDue(ctx, now)
+	due, err := st.EndpointsDue(ctx, 0)
 	if err != nil || len(due) == 0 {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sepad/internal/app"
+	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/gateway"
 	"sepad/internal/limit"
@@ -32,6 +33,8 @@ type Options struct {
 	Adapters map[string]gateway.Kind
 	// SandboxWait is how long the sandbox's slow and silent outcomes take.
 	SandboxWait time.Duration
+	// World is what the machine's clock shows; nil is the right time.
+	World clock.Clock
 }
 
 // Server is a running app.
@@ -100,6 +103,7 @@ func Start(t testing.TB, env *storetest.Env, options Options) *Server {
 	}
 	s.App, err = app.New(t.Context(), cfg, app.Options{
 		Version: "test", Logger: logger, Adapters: options.Adapters, SandboxWait: max(options.SandboxWait, time.Millisecond),
+		World: options.World,
 	})
 	if err != nil {
 		listener.Close()

@@ -72,8 +72,9 @@ func Open(t testing.TB, env *storetest.Env, change ...func(*Gateway)) *Till {
 		c(till.Gateway)
 	}
 	logger := slog.New(slog.NewTextHandler(till.log, nil))
+	env.DatabaseClock = till.World.Now
 	till.Checkout = &checkout.Checkout{
-		Store: env.Store, Vault: env.Vault, Banks: sepa.EmbeddedBanks, Clock: till.Time, Real: till.World, Logger: logger,
+		Store: env.Store, Vault: env.Vault, Banks: sepa.EmbeddedBanks, Clock: till.Time, Real: till.World, Own: till.World, Logger: logger,
 		Gateways: gateway.NewPool(map[string]gateway.Kind{adapterName: till.Gateway.kind()}, gateway.Options{
 			Timeout: GatewayTimeout, Logger: slog.New(slog.DiscardHandler), Now: till.World.Now,
 		}),

@@ -111,7 +111,7 @@ func (e *Env) Begin(t testing.TB, found store.Found, change ...func(*payment.Sub
 	if err != nil {
 		t.Fatalf("begin an attempt: %v", err)
 	}
-	p.Transaction.Attempt.NextLookupAt = e.Now.Add(35 * time.Second)
+	p.Transaction.Attempt.Silence = 35 * time.Second
 	return p
 }
 
@@ -140,6 +140,7 @@ func (e *Env) Attempt(t testing.TB, found store.Found, change ...func(*payment.S
 	if err := e.Claim(t, p); err != nil {
 		t.Fatalf("claim an attempt: %v", err)
 	}
+	e.Written(&p.Transaction.Attempt)
 	return p.Debit
 }
 

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"sepad/internal/db"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/testenv"
 	"sepad/internal/vault"
@@ -39,8 +40,11 @@ type Env struct {
 	URL    string
 	Store  *store.Store
 	Vault  *vault.Vault
-	// Now is the service's time for whatever the factories make.
+	// Now is the service's time for whatever the factories make, and the database's
+	// unless the test has another clock for it.
 	Now time.Time
+	// DatabaseClock is the database's time.
+	DatabaseClock func() time.Time
 
 	tenants atomic.Uint32
 }
@@ -95,7 +99,19 @@ const maxConnections = 8
 // Reopen opens the same database again, as another process would.
 func (e *Env) Reopen(t testing.TB) *store.Store {
 	t.Helper()
-	return e.ReopenWith(t, store.Options{Vault: e.Vault, Options: db.Options{MaxConnections: maxConnections}})
+	return e.ReopenWith(t, store.Options{Vault: e.Vault, Options: db.Options{MaxConnections: maxConnections, Clock: e.databaseNow}})
+}
+
+func (e *Env) databaseNow() time.Time {
+	if e.DatabaseClock != nil {
+		return e.DatabaseClock()
+	}
+	return e.Now
+}
+
+// Written is what a database makes of an attempt that it writes now.
+func (e *Env) Written(a *payment.Attempt) {
+	a.NextLookupAt, a.Silence = e.databaseNow().Add(a.Silence), 0
 }
 
 // ReopenWith is Reopen with options of the test's own.
