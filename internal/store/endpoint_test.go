@@ -17,7 +17,8 @@ func TestAnEndpointHasOneOwner(t *testing.T) {
 		now, mine, theirs := env.Now, payment.NewID(), payment.NewID()
 		lease := func(owner [16]byte, at time.Time) (store.EndpointState, bool) {
 			t.Helper()
-			state, ok, err := env.Store.LeaseEndpoint(t.Context(), e, owner, at, at.Add(time.Minute))
+			env.Now = at
+			state, ok, err := env.Store.LeaseEndpoint(t.Context(), e, owner, at, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
