@@ -62,7 +62,7 @@ func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID) {
 func (tx *Tx) SaveEndpoint(e Endpoint, owner uuid.UUID, state EndpointState) {
 	tx.Then(`
 		UPDATE webhook_endpoints SET failure_count = $4, pause_count = $5,
-			paused_until = CASE WHEN $6 > 0 THEN db_now() + $6 ELSE 0 END
+			paused_until = CASE WHEN CAST($6 AS BIGINT) > 0 THEN db_now() + CAST($6 AS BIGINT) ELSE 0 END
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`,
 		e.TenantID, e.ProfileID, owner, state.FailureCount, state.PauseCount, max(0, state.PausedUntil.Sub(tx.At).Microseconds()))
 }
