@@ -25,6 +25,7 @@ func TestHelp(t *testing.T) {
 		"keys create": "--tenant",
 		"keys list":   "--data",
 		"keys revoke": "<key>",
+		"mandates":    "mandates show",
 		"clock":       "--advance=744h",
 		"test-ibans":  "--format",
 		"banks":       "banks build",

@@ -34,7 +34,7 @@ func TestDev(t *testing.T) {
 		first.stop(syscall.SIGTERM)
 
 		second := startDev(t, folder, nil)
-		if second.key != first.key || admin(second) != admin(first) || admin(first) == "" {
+		if second.key != first.key || adminToken(second) != adminToken(first) || adminToken(first) == "" {
 			t.Error("key or admin token changed")
 		}
 		second.expectOK("/api/v1/payment-sessions/" + token + "/")
@@ -97,7 +97,7 @@ func TestDevSettings(t *testing.T) {
 		file := writeFile(t, folder, "shop.yaml", "tenants:\n  - {id: 018f0000-0000-7000-8000-0000000000aa, name: Second Shop, api_keys: [{name: backend}]}\n")
 		settings := []string{"SEPAD_ADMIN_TOKEN=my-own-token", "SEPAD_DUNNING_DAYS=3,5", "SEPAD_PUBLIC_URL="}
 		s := startDev(t, folder, settings, "--apply", file, "--data", "elsewhere", "--log-format", "json")
-		if admin(s) != "my-own-token" {
+		if adminToken(s) != "my-own-token" {
 			t.Errorf("welcome:\n%s\n%s", s.welcome, s.log)
 		}
 		if !strings.Contains(s.welcome, "Second Shop") || !strings.Contains(mustSepad(t, folder, "keys", "list", "--data", "elsewhere"), "Second Shop") {
@@ -122,7 +122,7 @@ func TestDevSettings(t *testing.T) {
 	})
 }
 
-func admin(s *running) string { return firstMatch(s.welcome, `token (\S+)`) }
+func adminToken(s *running) string { return firstMatch(s.welcome, `token (\S+)`) }
 
 func writeFile(t *testing.T, folder, name, text string) string {
 	t.Helper()

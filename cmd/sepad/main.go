@@ -38,6 +38,7 @@ type commands struct {
 	Reconcile     reconcileCommand     `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
 	Refund        refundCommand        `cmd:"" help:"Give a payment back, wholly or in part."`
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
+	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
 	Clock         clockCommand         `cmd:"" help:"Show the sandbox's clock, or move it forward."`
 	TestIBANs     testIBANsCommand     `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`

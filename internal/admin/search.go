@@ -27,6 +27,7 @@ func (a *Admin) searchRoutes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/transactions/", Handler: a.guarded(a.listTransactions)},
 		{Method: "GET", Pattern: "/admin/v1/chargebacks/", Handler: a.guarded(a.listChargebacks)},
 		{Method: "GET", Pattern: "/admin/v1/subscriptions/", Handler: a.guarded(a.listSubscriptions)},
+		{Method: "GET", Pattern: "/admin/v1/mandates/{reference}/", Handler: a.guarded(a.showMandate)},
 	}
 }
 

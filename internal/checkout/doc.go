@@ -3,6 +3,7 @@
 //
 //	create.go   a merchant's request becomes a session
 //	retrieve.go what a page or a merchant's form shows of it
+//	evidence.go what a payer agreed to, for the day on which a bank asks
 //	pay.go      claim – submit – settle
 //	verify.go   the same around the question whether a mandate was verified
 //	cancel.go   the merchant gives up

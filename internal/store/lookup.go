@@ -13,7 +13,8 @@ import (
 
 // This file holds every read that does not start from a tenant. Each of them
 // either finds the tenant (a token, a key), or gives the work that is due
-// anywhere, as pairs of tenant and id that the caller then reads by tenant.
+// anywhere, as pairs of tenant and id that the caller then reads by tenant. The
+// one exception is the evidence of mandates (mandate.go).
 
 // SessionByToken finds a session; the token carries the tenant's number, so
 // that the look-up touches one tenant's rows.

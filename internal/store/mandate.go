@@ -21,20 +21,56 @@ func (tx *Tx) RecordAcceptance(t payment.Transaction, a payment.Acceptance) {
 		a.Text, a.TextHash, a.ClientIP, a.UserAgent, db.Micros(tx.At))
 }
 
+const acceptanceColumns = `a.transaction_id, a.session_id, a.acceptance_mode, a.language, a.text_version, a.text, a.text_hash,
+	a.client_ip, a.user_agent, a.accepted_at`
+
+func acceptanceFields(a *payment.Acceptance) []any {
+	return []any{
+		&a.TransactionID, &a.SessionID, &a.Mode, &a.Language, &a.TextVersion, &a.Text, &a.TextHash, &a.ClientIP, &a.UserAgent,
+		db.Instant{To: &a.AcceptedAt},
+	}
+}
+
 // Acceptance reads the evidence that an attempt rests on, nil for an attempt
 // that was not made on the hosted page.
 func (t Tenant) Acceptance(ctx context.Context, transactionID uuid.UUID) (*payment.Acceptance, error) {
 	result, err := t.Query(ctx, `
-		SELECT transaction_id, session_id, acceptance_mode, language, text_version, text, text_hash, client_ip,
-			user_agent, accepted_at
-		FROM mandate_acceptances WHERE tenant_id = $1 AND transaction_id = $2`, transactionID)
+		SELECT `+acceptanceColumns+`
+		FROM mandate_acceptances a WHERE a.tenant_id = $1 AND a.transaction_id = $2`, transactionID)
 	found, err := db.One(result, err, func(r db.Rows) (payment.Acceptance, error) {
 		var a payment.Acceptance
-		return a, r.Scan(&a.TransactionID, &a.SessionID, &a.Mode, &a.Language, &a.TextVersion, &a.Text, &a.TextHash,
-			&a.ClientIP, &a.UserAgent, db.Instant{To: &a.AcceptedAt})
+		return a, r.Scan(acceptanceFields(&a)...)
 	})
 	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	return &found, err
+}
+
+// Evidence is a payer's agreement with the attempt that rests on it.
+type Evidence struct {
+	payment.Acceptance
+	Transaction payment.Transaction
+}
+
+// evidenceStatement names the source, so that the index that holds the hosted
+// page's attempts alone serves it.
+const evidenceStatement = `
+	SELECT ` + acceptanceColumns + `, ` + transactionColumns + `
+	FROM transactions t
+	JOIN mandate_acceptances a ON a.tenant_id = t.tenant_id AND a.transaction_id = t.id
+	WHERE t.mandate_reference = $1 AND t.source = 'hosted_page'
+	ORDER BY a.accepted_at DESC, t.id DESC`
+
+// MandateEvidence reads what payers agreed to under a mandate's reference, the
+// newest first. A bank that disputes a mandate names its reference alone, so
+// that every tenant is asked.
+func (s *Store) MandateEvidence(ctx context.Context, reference string) ([]Evidence, error) {
+	result, err := s.Query(ctx, evidenceStatement, reference)
+	return db.Collect(result, err, func(r db.Rows) (e Evidence, err error) {
+		var row transactionRow
+		err = r.Scan(append(acceptanceFields(&e.Acceptance), row.fields()...)...)
+		e.Transaction = row.transaction()
+		return e, err
+	})
 }

@@ -66,3 +66,37 @@ func TestAcceptance(t *testing.T) {
 		})
 	})
 }
+
+func TestMandateEvidence(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		agree := func(found store.Found) payment.Transaction {
+			attempt := env.Begin(t, found, func(s *payment.Submission) { s.Source = payment.SourceHostedPage })
+			env.Write(t, func(tx *store.Tx) error {
+				tx.ClaimAttempt(attempt, "sealed")
+				tx.RecordAcceptance(attempt.Transaction, acceptanceOf(env, attempt.Transaction))
+				return nil
+			})
+			return attempt.Transaction
+		}
+		const reference = "MND-SHAREDBYTWO1"
+		named := func(d *storetest.Draft) { d.MandateReference = reference }
+		first := agree(env.Session(t, env.Shop(t), named))
+		second := agree(env.Session(t, env.Shop(t), named))
+		other := agree(env.Session(t, env.Shop(t)))
+		for asked, want := range map[string][]payment.Transaction{
+			reference: {second, first}, other.MandateReference: {other}, "MND-NOBODYHASIT1": nil,
+		} {
+			got, err := env.Store.MandateEvidence(t.Context(), asked)
+			if err != nil || len(got) != len(want) {
+				t.Fatalf("%s has %d agreements, error %v", asked, len(got), err)
+			}
+			for i, e := range got {
+				storetest.Equal(t, e.Acceptance, acceptanceOf(env, want[i]))
+				if e.Transaction.TenantID != want[i].TenantID || e.Transaction.ID != want[i].ID || e.Transaction.MaskedIBAN != want[i].MaskedIBAN {
+					t.Errorf("agreement %d of %s rests on %v, want %v", i, asked, e.Transaction, want[i])
+				}
+			}
+		}
+	})
+}

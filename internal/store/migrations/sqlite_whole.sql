@@ -469,6 +469,7 @@ CREATE TABLE encryption_keys (
     was_first    INTEGER NOT NULL,
     CONSTRAINT encryption_keys_name_key PRIMARY KEY (name)
 ) STRICT;
+CREATE INDEX transactions_mandate_idx ON transactions (mandate_reference) WHERE source = 'hosted_page';
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -487,6 +488,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment) VALUES (1, '');

@@ -1,0 +1,43 @@
+package checkout
+
+import (
+	"context"
+	"strings"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// Reader is by which way somebody looks at evidence.
+type Reader string
+
+const (
+	AdminAPI Reader = "admin_api"
+	Command  Reader = "command"
+)
+
+// ErrNoEvidence is the answer to a reference under which nobody agreed to anything.
+var ErrNoEvidence = &payment.Error{Kind: payment.NotFound, Detail: "No mandate with this reference was accepted on the payment page"}
+
+// Evidence gives what payers agreed to under a mandate's reference, the newest
+// first. It names people and where they were, so that each look is logged.
+func (c *Checkout) Evidence(ctx context.Context, reference string, by Reader) ([]store.Evidence, error) {
+	if strings.ContainsFunc(reference, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, ErrNoEvidence // not all of it could be asked for
+	}
+	found, err := c.Store.MandateEvidence(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, ErrNoEvidence
+	}
+	seen := map[string]bool{}
+	for _, e := range found {
+		if tenant := e.Transaction.TenantID.String(); !seen[tenant] {
+			seen[tenant] = true
+			c.Logger.InfoContext(ctx, "evidence of a mandate was read", "reader", by, "mandate_reference", reference, "tenant_id", tenant)
+		}
+	}
+	return found, nil
+}
