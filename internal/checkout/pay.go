@@ -35,7 +35,12 @@ type Payment struct {
 	// Acceptance is how the payer agreed to the mandate on the hosted page. It
 	// is nil for the pay call, where the merchant keeps its own evidence.
 	Acceptance *payment.Acceptance
+	// Address and City are where the payer lives, for an account that needs it
+	// and a lead of whom it is not known. Both are empty where nobody asked.
+	Address, City string
 }
+
+func (p Payment) givesAddress() bool { return p.Address != "" && p.City != "" }
 
 // Pay debits a session's customer: claim, submit, settle.
 func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
@@ -56,6 +61,9 @@ func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
 	}
 	if !account.Active {
 		return Result{}, payment.Conflicting("The gateway of this session is not active.")
+	}
+	if in.givesAddress() {
+		found.Lead = found.Lead.LivingAt(in.Address, in.City)
 	}
 	sendBefore := clock.Within(c.Own, c.sendWindow())
 	claimed, err := c.claim(ctx, found, in)
@@ -105,6 +113,9 @@ func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *paym
 	}
 	claimed.Transaction.Attempt.Silence = c.silence()
 	return claimed, c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		if in.givesAddress() {
+			tx.CompleteLead(found.Session.TenantID, found.Lead)
+		}
 		tx.ClaimAttempt(claimed, sealed)
 		if in.Acceptance != nil {
 			tx.RecordAcceptance(claimed.Transaction, *in.Acceptance)

@@ -24,17 +24,15 @@ const (
 )
 
 type draft struct {
-	IBAN   string
-	Holder string
-	Agreed bool
-	Until  time.Time
+	input
+	Until time.Time
 }
 
 func draftPurpose(s payment.Session) []byte { return vault.Purpose(s.TenantID, "draft "+s.ID.String()) }
 
 // keepDraft hands what was typed to the browser.
 func (p *Page) keepDraft(w http.ResponseWriter, s payment.Session, in input) {
-	text, _ := json.Marshal(draft{in.IBAN, in.Holder, in.Agreed, p.Real.Now().Add(draftLife)}) // texts can always be written
+	text, _ := json.Marshal(draft{in, p.Real.Now().Add(draftLife)}) // texts can always be written
 	sealed, err := p.Checkout.Vault.Seal(text, draftPurpose(s))
 	if err != nil || len(sealed) > maxDraft {
 		return // it is a courtesy
@@ -60,7 +58,7 @@ func (p *Page) readDraft(r *http.Request, s payment.Session) (input, bool) {
 	if err != nil || json.Unmarshal(text, &kept) != nil || !p.Real.Now().Before(kept.Until) {
 		return input{}, false
 	}
-	return input{IBAN: kept.IBAN, Holder: kept.Holder, Agreed: kept.Agreed}, true
+	return kept.input, true
 }
 
 // dropDraft forgets what was typed, once it has served.

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,13 +16,16 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
+	"sepad/internal/web"
 )
 
-// Names of the form's fields. IBAN and holder are called as in the contract,
+// Names of the form's fields. What the payer types is called as in the contract,
 // by which browsers that fill forms in know them.
 const (
 	fieldIBAN     = "iban"
 	fieldHolder   = "iban_holder_name"
+	fieldStreet   = "address"
+	fieldTown     = "city"
 	fieldAgree    = "mandate"
 	fieldMandate  = "mandate_hash"
 	fieldAfter    = "after"
@@ -31,19 +35,26 @@ const (
 	fieldTestIBAN = "test_iban"
 )
 
-// maxHolder is as in the contract (8.2).
-const maxHolder = 255
+// Lengths as in the contract (2.2, 8.2).
+const (
+	maxHolder = 255
+	maxStreet = 500
+	maxTown   = 255
+)
 
 // input is what a payer has typed.
 type input struct {
 	IBAN   string
 	Holder string
+	Street string
+	Town   string
 	Agreed bool
 }
 
 func readInput(r *http.Request) input {
 	return input{
 		IBAN: cleanIBAN(r.PostFormValue(fieldIBAN)), Holder: strings.TrimSpace(r.PostFormValue(fieldHolder)),
+		Street: strings.TrimSpace(r.PostFormValue(fieldStreet)), Town: strings.TrimSpace(r.PostFormValue(fieldTown)),
 		Agreed: r.PostFormValue(fieldAgree) != "",
 	}
 }
@@ -74,7 +85,7 @@ func withoutBIC(text string) string {
 		return text
 	}
 	left := wrong.ExpectedLength
-	if compact := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(text)); !bicBehind.MatchString(compact[left:]) {
+	if !bicBehind.MatchString(compact(text)[left:]) {
 		return text
 	}
 	for i, c := range text {
@@ -86,6 +97,11 @@ func withoutBIC(text string) string {
 		}
 	}
 	return text
+}
+
+// compact is an IBAN without what people put between its characters.
+func compact(text string) string {
+	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(text))
 }
 
 // group writes an IBAN as people read it, in groups of four.
@@ -111,6 +127,10 @@ type formView struct {
 	// Checked tells that everything is in order and only the button is left.
 	Checked bool
 	Title   string
+	// AddressFor are the countries whose accounts need the payer's address, none
+	// when it is known. AsksAddress tells that the account typed is of one.
+	AddressFor  string
+	AsksAddress bool
 
 	Mandate     mandate
 	MandateHash string
@@ -153,6 +173,11 @@ func (v visit) formWith(in input) formView {
 	}
 	if v.isFreeTrial() {
 		f.Title = v.FormTitleTrial
+	}
+	if !v.Lead.HasAddress() {
+		f.AddressFor = strings.Join(slices.DeleteFunc(v.sepaCountries(), func(code string) bool { return !sepa.NeedsPayerAddress(code) }), " ")
+		iban := compact(in.IBAN)
+		f.AsksAddress = sepa.NeedsPayerAddress(iban[:min(len(iban), 2)])
 	}
 	f.Agree = strong(fill(v.consent(f.Implicit), "button", f.Button), "creditor", v.creditor())
 	if v.last != nil && v.last.Transaction.Decline != nil {
@@ -241,12 +266,18 @@ func (p *Page) check(v visit, f *formView) payment.Instrument {
 		f.Errors[fieldIBAN] = sentence
 	}
 	switch {
-	case f.Holder == "":
+	case web.IsBlank(f.Holder):
 		f.Errors[fieldHolder] = v.HolderMissing
 	case utf8.RuneCountInString(f.Holder) > maxHolder:
 		f.Errors[fieldHolder] = v.HolderLong
-	case !utf8.ValidString(f.Holder) || strings.ContainsFunc(f.Holder, unicode.IsControl):
+	case !isPlain(f.Holder):
 		f.Errors[fieldHolder] = v.HolderCharacter
+	}
+	if f.AsksAddress && !isLine(f.Street, maxStreet) {
+		f.Errors[fieldStreet] = v.AddressMissing
+	}
+	if f.AsksAddress && !isLine(f.Town, maxTown) {
+		f.Errors[fieldTown] = v.AddressMissing
 	}
 	if !f.Implicit && !f.Agreed {
 		f.Errors[fieldAgree] = v.AgreeMissing
@@ -255,6 +286,16 @@ func (p *Page) check(v visit, f *formView) payment.Instrument {
 		return payment.Instrument{}
 	}
 	return p.Checkout.Instrument(f.IBAN, f.Holder, payment.Fields{})
+}
+
+// isPlain tells a text that shows as what it is.
+func isPlain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) || web.TurnsText(c) })
+}
+
+// isLine tells a line of an address that a bank can be told.
+func isLine(text string, longest int) bool {
+	return !web.IsBlank(text) && utf8.RuneCountInString(text) <= longest && isPlain(text)
 }
 
 // ibanWords says what is wrong with an IBAN, "" when nothing is.
@@ -305,7 +346,7 @@ func (v visit) scriptWords() string {
 	words, _ := json.Marshal(map[string]string{ // texts alone can always be written
 		"missing": v.IBANMissing, "character": v.IBANCharacter, "country": v.IBANCountry, "noCountry": v.IBANNoCountry,
 		"length": v.IBANLength, "digit": v.IBANDigit, "letter": v.IBANLetter, "checksum": v.IBANChecksum,
-		"outside": v.IBANOutsideSEPA, "holder": v.HolderMissing, "agree": v.AgreeMissing, "busy": v.PayBusy,
+		"outside": v.IBANOutsideSEPA, "holder": v.HolderMissing, "address": v.AddressMissing, "agree": v.AgreeMissing, "busy": v.PayBusy,
 		"count": v.IBANCount, "valid": v.IBANValid, "long": v.ProcessingLong,
 		"longer": fill(v.ProcessingLonger, "merchant", v.Tenant.Name),
 	})

@@ -47,6 +47,7 @@ func TestInTheBrowser(t *testing.T) {
 		"no key in a field pays where the button is the consent":    pressEnter,
 		"another language keeps what was typed":                     switchLanguage,
 		"a test account is filled in by a click":                    clickTestIBAN,
+		"an account abroad asks for the payer's address":            payFromAbroad,
 		"a logo comes through us":                                   showLogo,
 		"the first field is on a phone's first screen":              firstScreen,
 	} {

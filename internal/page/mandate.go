@@ -12,11 +12,13 @@ import (
 )
 
 // Versions of the mandate's wording, as the evidence names them. The wording is
-// the scheme's: the European Payments Council publishes the legal text of the
-// core mandate in each language (guidelines EPC392-08, "SEPA Direct Debit
-// mandate translations"), and creditors use it as it stands. It is prescribed,
-// not ours to phrase. Whoever mends MandateAuthority, MandateRefund or
-// MandateRights in any language raises the first.
+// meant to be the scheme's: the European Payments Council publishes the text of
+// the core mandate in each language, and it is not ours to phrase. It was written
+// from memory of that text. Held against a published copy since: English
+// and Portuguese as a whole, Spanish and French nearly, Dutch in a variant, German
+// in part. The other ten were not; the guide says so to merchants. Whoever mends
+// MandateAuthority, MandateRefund or MandateRights in any language raises the
+// first.
 const (
 	wordingScheme   = "2"
 	wordingMerchant = "merchant"

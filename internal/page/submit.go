@@ -113,11 +113,17 @@ func (p *Page) pay(w http.ResponseWriter, r *http.Request) error {
 	}
 	// A refusal shows the form with the same account; the agreement is asked for
 	// again.
-	p.keepDraft(w, v.Session, input{IBAN: f.IBAN, Holder: f.Holder})
-	_, err = p.Checkout.Pay(r.Context(), checkout.Payment{
+	kept := f.input
+	kept.Agreed = false
+	p.keepDraft(w, v.Session, kept)
+	in := checkout.Payment{
 		Token: v.Session.Token, Instrument: instrument, Source: payment.SourceHostedPage,
 		ClientIP: web.ClientIP(r.Context()), Acceptance: v.accept(r, f.Mandate),
-	})
+	}
+	if f.AsksAddress {
+		in.Address, in.City = f.Street, f.Town
+	}
+	_, err = p.Checkout.Pay(r.Context(), in)
 	return p.afterPay(w, r, l, f, err)
 }
 

@@ -91,7 +91,8 @@ func TestMistakesAreSaidAtTheField(t *testing.T) {
 		t.Parallel()
 		token := s.session(t, posterCampaign)
 		form := s.get(t, path(token)).form(apptest.Approved)
-		for name, sentence := range map[string]string{strings.Repeat("ö", 256): "255 characters fit", "A\x07B": "cannot be used", "\xff": "cannot be used"} {
+		for name, sentence := range map[string]string{strings.Repeat("ö", 256): "255 characters fit", "A\x07B": "cannot be used", "\xff": "cannot be used",
+			"Ada \u202enoryB": "cannot be used", "\u200b\u2060": "Please enter the name"} {
 			form.Set("iban_holder_name", name)
 			s.ask(t, http.MethodPost, path(token), form).want(t, http.StatusUnprocessableEntity, sentence)
 		}

@@ -29,6 +29,7 @@ type texts struct {
 	ErrorSummary, IBANMissing, IBANCharacter, IBANCountry, IBANNoCountry    string
 	IBANLength, IBANDigit, IBANLetter, IBANChecksum, IBANOutsideSEPA        string
 	HolderMissing, HolderLong, HolderCharacter                              string
+	AddressHint, Street, Town, AddressMissing                               string
 	AgreeMissing, MandateChanged, NotNow, TooFast                           string
 	PayButton, TrialFreeButton, TrialPaidButton, PayBusy                    string
 	AgreeOnce, AgreeRecurring, AgreeTrial                                   string

@@ -151,6 +151,16 @@ func writeLead(tenant, instant, key string, first int, before, after string) str
 	return text
 }
 
+// CompleteLead writes down where a lead lives, unless that has become known
+// meanwhile. It goes before a session's claim: creates take the lead's row first
+// as well, and so neither waits for the other in a circle.
+func (tx *Tx) CompleteLead(tenantID uuid.UUID, lead payment.Lead) {
+	tx.Then(`
+		UPDATE leads SET address = $3, city = $4, updated_at = $5
+		WHERE tenant_id = $1 AND id = $2 AND (address = '' OR city = '')`,
+		tenantID, lead.ID, lead.Address, lead.City, db.Micros(tx.At))
+}
+
 // createArgs are the arguments of a create but for those of the API key.
 func (tx *Tx) createArgs(s payment.Session, lead payment.Lead) []any {
 	return append(append(tx.newSessionValues(s), lead.EmailKey()), Leads.Values(&lead)...)

@@ -105,7 +105,7 @@ func (r *Reader) text(name string, rule Rule) (string, bool) {
 		text = joinLines.Replace(text)
 	}
 	switch {
-	case isBlank(text):
+	case IsBlank(text):
 		if rule.notBlank {
 			r.say(name, "may not be blank.")
 		}
@@ -113,7 +113,7 @@ func (r *Reader) text(name string, rule Rule) (string, bool) {
 	case strings.ContainsFunc(text, unicode.IsControl):
 		r.say(name, "may not contain control characters.")
 		return "", false
-	case strings.ContainsFunc(text, turnsText):
+	case strings.ContainsFunc(text, TurnsText):
 		r.say(name, "may not contain characters that turn the direction of text.")
 		return "", false
 	case rule.maxLength > 0 && utf8.RuneCountInString(text) > rule.maxLength:

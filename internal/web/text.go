@@ -14,9 +14,9 @@ func trim(text string) string {
 	return strings.TrimFunc(text, func(c rune) bool { return c != nextLine && unicode.IsSpace(c) })
 }
 
-// isBlank tells a text in which nothing can be seen: a name of zero-width
+// IsBlank tells a text in which nothing can be seen: a name of zero-width
 // characters is none.
-func isBlank(text string) bool {
+func IsBlank(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c > ' ' && c < unicode.MaxASCII {
 			return false
@@ -32,9 +32,9 @@ func isInvisible(c rune) bool {
 		unicode.In(c, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// turnsText tells the characters that embed, override or isolate a direction.
+// TurnsText tells the characters that embed, override or isolate a direction.
 // With them a name reads as another one, and what follows it on a page turns
 // round. The marks that right-to-left names need (U+200E, U+200F) are none.
-func turnsText(c rune) bool {
+func TurnsText(c rune) bool {
 	return c >= '\u202a' && c <= '\u202e' || c >= '\u2066' && c <= '\u2069'
 }

@@ -140,12 +140,18 @@
   const setUpForm = (form) => {
     const words = JSON.parse(form.dataset.words);
     const sepa = form.dataset.sepa.split(" ");
-    const { iban, iban_holder_name: holder, mandate: agree } = form.elements;
+    const { iban, iban_holder_name: holder, address: street, city: town, mandate: agree } = form.elements;
+    // The payer's address is asked for where the banks of the country want it.
+    const address = byID("address");
+    const asksAddress = () => address?.dataset.countries.split(" ").includes(compact(iban.value).slice(0, 2)) ?? false;
+    const addressFault = (field) => (asksAddress() && field.value.trim() === "" ? words.address : "");
     const bank = byID("bank"), ghost = byID("ghost"), hint = byID("iban-hint"), hintText = hint.textContent;
     const button = form.querySelector("button.main");
     const faults = {
       iban: () => findFault(iban.value, words, sepa),
       holder: () => (holder.value.trim() === "" ? words.holder : ""),
+      street: () => addressFault(street),
+      town: () => addressFault(town),
       agree: () => (agree && !agree.checked ? words.agree : ""),
     };
 
@@ -222,24 +228,27 @@
 
     const regroup = setUpIBAN(iban, () => {
       sketch();
+      if (address) address.hidden = !asksAddress();
       if (iban.hasAttribute("aria-invalid") && faults.iban() === "") show(iban, "iban", "");
       nameBank();
       if (document.activeElement === iban) keep();
     });
     sketch();
     iban.addEventListener("blur", () => afterPress(() => { if (iban.value !== "") show(iban, "iban", faults.iban()); }));
-    iban.addEventListener("keydown", (event) => {
+    // Enter leads to the next field, and from the last one pays where the box is
+    // the consent.
+    const onEnter = (field, go) => field?.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.isComposing) return;
       event.preventDefault();
-      holder.focus();
+      go();
     });
-    holder.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.isComposing) return;
-      event.preventDefault();
-      if (!agree) button.focus();
-      else form.requestSubmit(button);
-    });
-    holder.addEventListener("input", () => { if (faults.holder() === "") show(holder, "holder", ""); });
+    const finish = () => { if (agree) form.requestSubmit(button); else button.focus(); };
+    onEnter(iban, () => holder.focus());
+    onEnter(holder, () => { if (asksAddress()) street.focus(); else finish(); });
+    onEnter(street, () => town.focus());
+    onEnter(town, finish);
+    const lines = [[holder, "holder"], ...(address ? [[street, "street"], [town, "town"]] : [])];
+    for (const [field, name] of lines) field.addEventListener("input", () => { if (faults[name]() === "") show(field, name, ""); });
     agree?.addEventListener("change", () => { if (agree.checked) show(agree, "agree", ""); });
 
     // A test account is filled in on the spot.
@@ -261,7 +270,7 @@
         event.preventDefault();
         return;
       }
-      const wrong = [[iban, "iban"], [holder, "holder"], ...(agree ? [[agree, "agree"]] : [])].filter(([field, name]) => !show(field, name, faults[name]()));
+      const wrong = [[iban, "iban"], ...lines, ...(agree ? [[agree, "agree"]] : [])].filter(([field, name]) => !show(field, name, faults[name]()));
       if (wrong.length > 0) {
         event.preventDefault();
         wrong[0][0].focus();

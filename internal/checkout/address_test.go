@@ -1,0 +1,37 @@
+package checkout_test
+
+import (
+	"testing"
+
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/store/storetest"
+)
+
+func TestAnAddressIsWrittenWhereNoneIsKnownInFull(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, c := range []struct{ name, address, city, want string }{
+			{"one that is known in full stands", "Weg 2", "Genf", "Weg 2|Genf"},
+			{"one that is known in part is replaced as a whole", "Weg 2", "", "Gasse 1|Bern"},
+			{"one that is not known is written", "", "", "Gasse 1|Bern"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				found := till.Session(t, func(d *storetest.Draft) { d.Lead.Address, d.Lead.City = c.address, c.city })
+				in := till.Payment(found)
+				in.Address, in.City = "Gasse 1", "Bern"
+				till.Gateway.Answer(approved)
+				if _, err := till.Pay(t.Context(), in); err != nil {
+					t.Fatal(err)
+				}
+				sent := till.Gateway.Submitted()
+				lead := sent[len(sent)-1].Lead
+				if told := lead.Address + "|" + lead.City; told != c.want {
+					t.Errorf("the gateway is told %q, want %q", told, c.want)
+				}
+				if kept := storetest.Scalar[string](t, till.Env, `SELECT address || '|' || city FROM leads WHERE id = $1`, lead.ID); kept != c.want {
+					t.Errorf("the lead lives at %q, want %q", kept, c.want)
+				}
+			})
+		}
+	})
+}
