@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -66,7 +65,7 @@ func (t Tenant) addSubscriptions(ctx context.Context, all []payment.Debit) error
 			ids = append(ids, *id)
 		}
 	}
-	subscriptions, err := findNamed(ctx, t, `SELECT `+SubscriptionColumns+` FROM subscriptions
+	subscriptions, err := findNamed(ctx, t, `SELECT `+Subscriptions.List("")+` FROM subscriptions
 		WHERE tenant_id = $1 AND id`, ids, nil, ScanSubscription)
 	if err != nil {
 		return err
@@ -137,11 +136,6 @@ func (tx *Tx) loadChargebacks(taken []TakenChargeback) error {
 		return ErrStale
 	}
 	return err
-}
-
-// columnNames takes a list of columns apart.
-func columnNames(list string) []string {
-	return strings.FieldsFunc(list, func(c rune) bool { return strings.ContainsRune(", \n\t", c) })
 }
 
 // moveTransactions takes the payments from their status to the next: all of

@@ -15,7 +15,7 @@ import (
 // ErrNoTransaction is the answer for a transaction that nobody has.
 var ErrNoTransaction = &payment.Error{Kind: payment.NotFound, Detail: "Transaction not found"}
 
-var DebitQuery = `SELECT ` + transactionColumns + `, ` + Orders.List("o") + `, l.country, s.webhook_profile_id
+var DebitQuery = `SELECT ` + transactions.List("t") + `, ` + Orders.List("o") + `, l.country, s.webhook_profile_id
 	FROM transactions t
 	LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
 	LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
@@ -80,7 +80,7 @@ func ScanDebit(r db.Rows) (d payment.Debit, err error) {
 	var row transactionRow
 	var order OrderIfAny
 	var country sql.NullString
-	if err := r.Scan(slices.Concat(row.fields(), order.Fields(), []any{&country, &d.WebhookProfileID})...); err != nil {
+	if err := r.Scan(slices.Concat(transactions.Fields(&row), order.Fields(), []any{&country, &d.WebhookProfileID})...); err != nil {
 		return d, err
 	}
 	d.Transaction, d.Order, d.LeadCountry = row.transaction(), order.Found(), country.String
@@ -151,24 +151,8 @@ func (tx *Tx) AddEvents(tenantID uuid.UUID, events []EventRow) {
 // refund, or one that a report brought in. One with the same merchant reference
 // must not exist, else Write gives ErrStale.
 func (tx *Tx) AddTransaction(t payment.Transaction, events []EventRow) {
-	decline := payment.Decline{}
-	if t.Decline != nil {
-		decline = *t.Decline
-	}
-	tx.Require(ErrStale, `
-		INSERT INTO transactions (tenant_id, id, order_id, subscription_id, lead_id, gateway_id, merchant_transaction_id,
-			gateway_reference, status, type, amount_minor, currency, sequence_type, source, iban_sealed, iban_masked,
-			iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at, attempt_number, in_flight,
-			lookup_count, next_lookup_at, verification_url, verification_reference, decline_code, decline_message,
-			gateway_code, gateway_message, processed_at, created_at, updated_at, refund_of)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, '', $14, $15, $16, $17, $18, $19, $20, $21,
-			$22, $23, 0, db_now() + $24, '', '', $25, $26, $27, $28, $29, $30, $30, $31)
-		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING`,
-		t.TenantID, t.ID, t.OrderID, t.SubscriptionID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
-		t.GatewayReference, string(t.Status), string(t.Type), t.AmountMinor, t.Currency, string(t.Source), t.MaskedIBAN,
-		t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference, db.Micros(t.MandateAt),
-		t.Attempt.Number, phase(t.Attempt.Phase), silence(t.Attempt), string(decline.Code), decline.Message,
-		decline.GatewayCode, decline.GatewayMessage, db.Micros(t.ProcessedAt), db.Micros(tx.At), t.RefundOf)
+	tx.Require(ErrStale, insertTransaction+` ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING`,
+		tx.newTransactionValues(t, "")...)
 	tx.AddEvents(t.TenantID, events)
 }
 
@@ -181,7 +165,7 @@ func (tx *Tx) ClaimRefund(c payment.Change) {
 
 // Transaction reads one transaction.
 func (t Tenant) Transaction(ctx context.Context, id uuid.UUID) (payment.Transaction, error) {
-	result, err := t.Query(ctx, `SELECT `+transactionColumns+` FROM transactions t WHERE t.tenant_id = $1 AND t.id = $2`, id)
+	result, err := t.Query(ctx, `SELECT `+transactions.List("t")+` FROM transactions t WHERE t.tenant_id = $1 AND t.id = $2`, id)
 	found, err := db.One(result, err, scanTransaction)
 	if errors.Is(err, db.ErrNoRow) {
 		return found, ErrNoTransaction
@@ -191,6 +175,6 @@ func (t Tenant) Transaction(ctx context.Context, id uuid.UUID) (payment.Transact
 
 func scanTransaction(r db.Rows) (payment.Transaction, error) {
 	var row transactionRow
-	err := r.Scan(row.fields()...)
+	err := r.Scan(transactions.Fields(&row)...)
 	return row.transaction(), err
 }

@@ -55,8 +55,8 @@ type Evidence struct {
 
 // evidenceStatement names the source, so that the index that holds the hosted
 // page's attempts alone serves it.
-const evidenceStatement = `
-	SELECT ` + acceptanceColumns + `, ` + transactionColumns + `
+var evidenceStatement = `
+	SELECT ` + acceptanceColumns + `, ` + transactions.List("t") + `
 	FROM transactions t
 	JOIN mandate_acceptances a ON a.tenant_id = t.tenant_id AND a.transaction_id = t.id
 	WHERE t.mandate_reference = $1 AND t.source = 'hosted_page'
@@ -69,7 +69,7 @@ func (s *Store) MandateEvidence(ctx context.Context, reference string) ([]Eviden
 	result, err := s.Query(ctx, evidenceStatement, reference)
 	return db.Collect(result, err, func(r db.Rows) (e Evidence, err error) {
 		var row transactionRow
-		err = r.Scan(append(acceptanceFields(&e.Acceptance), row.fields()...)...)
+		err = r.Scan(append(acceptanceFields(&e.Acceptance), transactions.Fields(&row)...)...)
 		e.Transaction = row.transaction()
 		return e, err
 	})

@@ -38,7 +38,7 @@ func (tx *Tx) ClaimAttempt(c payment.Change, sealedIBAN string) {
 	order := *o
 	order.SessionID, order.CreatedAt, order.UpdatedAt = s.ID, tx.At, tx.At
 	tx.Then(insertOrder, append([]any{s.TenantID}, Orders.Values(&order)...)...)
-	tx.insertTransaction(t, sealedIBAN)
+	tx.Then(insertTransaction, tx.newTransactionValues(t, sealedIBAN)...)
 }
 
 // Reopen records that the gateway is about to be asked about an attempt that

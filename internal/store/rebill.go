@@ -25,9 +25,9 @@ type DueSubscription struct {
 // them, and of sorting all that is due for the sake of a few.
 func subscriptionsDueQuery(lock string) string {
 	return `
-	SELECT ` + aliased("s", SubscriptionColumns) + `, ` + Leads.List("l") + `, s.iban_sealed, n.setup_version, f.iban_masked,
+	SELECT ` + Subscriptions.List("s") + `, ` + Leads.List("l") + `, s.iban_sealed, n.setup_version, f.iban_masked,
 		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at
-	FROM (SELECT ` + SubscriptionColumns + `, iban_sealed, due_at FROM subscriptions s
+	FROM (SELECT ` + Subscriptions.List("") + `, iban_sealed, due_at FROM subscriptions s
 		WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2 OFFSET $3` + lock + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
 	JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
@@ -43,7 +43,7 @@ func (tx *Tx) SubscriptionsDue(now time.Time, limit, skip int) ([]DueSubscriptio
 	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit, skip)
 	return db.Collect(result, err, func(r db.Rows) (d DueSubscription, err error) {
 		f := &d.First
-		fields := append(subscriptionFields(&d.Subscription), Leads.Fields(&d.Lead)...)
+		fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
 		return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
 			&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt})...)
 	})
@@ -53,5 +53,5 @@ func (tx *Tx) SubscriptionsDue(now time.Time, limit, skip int) ([]DueSubscriptio
 // must still be as it was read, and no other rebill of the period may stand.
 func (tx *Tx) ClaimRebill(c payment.Change, sealedIBAN string) {
 	tx.ChangeSubscription(*c.Before.Subscription, *c.Subscription)
-	tx.insertTransaction(c.Transaction, sealedIBAN)
+	tx.Then(insertTransaction, tx.newTransactionValues(c.Transaction, sealedIBAN)...)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -12,30 +12,59 @@ import (
 	"sepad/internal/payment"
 )
 
-const SubscriptionColumns = `tenant_id, id, session_id, order_id, lead_id, offer_id, campaign_id, webhook_profile_id,
-	gateway_id, status, amount_minor, currency, billing_frequency, mandate_reference, started_at, next_billing_date,
-	trial_end_date, billing_anchor_date, last_billed_at, cancelled_at, successful_count, failed_count, revenue_minor,
-	created_at, updated_at, period, period_tries, open_transaction_id, sequence_type, mandate_used_at`
+// Subscriptions are the rows of subscriptions, but for the sealed account and for
+// when they are due, which is derived.
+var Subscriptions = db.Table[payment.Subscription]{Name: "subscriptions", Columns: []db.Column[payment.Subscription]{
+	db.Field("tenant_id", func(s *payment.Subscription) *uuid.UUID { return &s.TenantID }),
+	db.Field("id", func(s *payment.Subscription) *uuid.UUID { return &s.ID }),
+	db.Field("session_id", func(s *payment.Subscription) *uuid.UUID { return &s.SessionID }),
+	db.Field("order_id", func(s *payment.Subscription) *uuid.UUID { return &s.OrderID }),
+	db.Field("lead_id", func(s *payment.Subscription) *uuid.UUID { return &s.LeadID }),
+	db.Optional("offer_id", func(s *payment.Subscription) **uuid.UUID { return &s.OfferID }),
+	db.Optional("campaign_id", func(s *payment.Subscription) **uuid.UUID { return &s.CampaignID }),
+	db.Optional("webhook_profile_id", func(s *payment.Subscription) **uuid.UUID { return &s.WebhookProfileID }),
+	db.Field("gateway_id", func(s *payment.Subscription) *uuid.UUID { return &s.GatewayID }),
+	db.Field("status", func(s *payment.Subscription) *payment.SubscriptionStatus { return &s.Status }).Changing(),
+	db.Field("amount_minor", func(s *payment.Subscription) *payment.Minor { return &s.AmountMinor }),
+	db.Field("currency", func(s *payment.Subscription) *string { return &s.Currency }),
+	db.Field("billing_frequency", func(s *payment.Subscription) *payment.BillingFrequency { return &s.Frequency }),
+	db.Field("mandate_reference", func(s *payment.Subscription) *string { return &s.MandateReference }),
+	db.Time("started_at", func(s *payment.Subscription) *time.Time { return &s.StartedAt }),
+	day("next_billing_date", func(s *payment.Subscription) *payment.Date { return &s.NextBillingDate }).Changing(),
+	day("trial_end_date", func(s *payment.Subscription) *payment.Date { return &s.TrialEndDate }),
+	day("billing_anchor_date", func(s *payment.Subscription) *payment.Date { return &s.AnchorDate }),
+	db.Time("last_billed_at", func(s *payment.Subscription) *time.Time { return &s.LastBilledAt }).Changing(),
+	db.Time("cancelled_at", func(s *payment.Subscription) *time.Time { return &s.CancelledAt }).Changing(),
+	db.Field("successful_count", func(s *payment.Subscription) *int { return &s.SuccessfulCount }).Changing(),
+	db.Field("failed_count", func(s *payment.Subscription) *int { return &s.FailedCount }).Changing(),
+	db.Field("revenue_minor", func(s *payment.Subscription) *payment.Minor { return &s.RevenueMinor }),
+	db.Time("created_at", func(s *payment.Subscription) *time.Time { return &s.CreatedAt }),
+	db.Time("updated_at", func(s *payment.Subscription) *time.Time { return &s.UpdatedAt }).Changing(),
+	db.Field("period", func(s *payment.Subscription) *int { return &s.Period }).Changing(),
+	db.Field("period_tries", func(s *payment.Subscription) *int { return &s.Tries }).Changing(),
+	db.Optional("open_transaction_id", func(s *payment.Subscription) **uuid.UUID { return &s.OpenTransactionID }).Changing(),
+	db.Field("sequence_type", func(s *payment.Subscription) *payment.SequenceType { return &s.SequenceType }).Changing(),
+	db.Time("mandate_used_at", func(s *payment.Subscription) *time.Time { return &s.MandateUsedAt }).Changing(),
+}}
 
-// aliased puts the short name of a table before each of its columns.
-func aliased(table, columns string) string {
-	return table + "." + strings.Join(columnNames(columns), ", "+table+".")
+// day is a column that holds a date; none is NULL.
+func day(name string, at func(*payment.Subscription) *payment.Date) db.Column[payment.Subscription] {
+	return db.Custom(name,
+		func(s *payment.Subscription) any { return dateInto{at(s)} },
+		func(s *payment.Subscription) any { return date(*at(s)) })
 }
 
 // insertSubscription starts a subscription with the account that the settling
 // transaction was paid from.
 func (tx *Tx) insertSubscription(s payment.Subscription, transactionID uuid.UUID) {
-	tx.Then(`
-		INSERT INTO subscriptions (`+SubscriptionColumns+`, due_at, iban_sealed)
-		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $24, $26, $27, $28, $29, $30, $31, iban_sealed
-		FROM transactions WHERE tenant_id = $1 AND id = $25`,
-		s.TenantID, s.ID, s.SessionID, s.OrderID, s.LeadID, s.OfferID, s.CampaignID, s.WebhookProfileID,
-		s.GatewayID, s.Status, s.AmountMinor, s.Currency, s.Frequency, s.MandateReference, db.Micros(s.StartedAt),
-		date(s.NextBillingDate), date(s.TrialEndDate), date(s.AnchorDate), db.Micros(s.LastBilledAt), db.Micros(s.CancelledAt),
-		s.SuccessfulCount, s.FailedCount, s.RevenueMinor, db.Micros(tx.At), transactionID,
-		s.Period, s.Tries, s.OpenTransactionID, s.SequenceType, db.Micros(s.MandateUsedAt), db.Micros(s.DueAt()))
+	s.CreatedAt, s.UpdatedAt = tx.At, tx.At
+	tx.Then(insertSubscription, append(Subscriptions.Values(&s), db.Micros(s.DueAt()), transactionID)...)
 }
+
+var insertSubscription = `INSERT INTO subscriptions (` + Subscriptions.List("") + `, due_at, iban_sealed)
+	SELECT ` + Subscriptions.Places(1) + `, ` + db.Place(len(Subscriptions.Columns)+1) + `, iban_sealed
+	FROM transactions WHERE tenant_id = ` + Subscriptions.Place("tenant_id", 1) + `
+		AND id = ` + db.Place(len(Subscriptions.Columns)+2)
 
 // ChangeSubscription writes what happened to a subscription, if billing has not
 // gone on since it was read; otherwise Write gives ErrStale. Money that moved and
@@ -48,17 +77,15 @@ func (tx *Tx) ChangeSubscription(before, after payment.Subscription) {
 			after.TenantID, after.ID, after.RevenueMinor-before.RevenueMinor, db.Micros(tx.At))
 		return
 	}
-	tx.Require(ErrStale, `
-		UPDATE subscriptions SET status = $3, next_billing_date = $4, cancelled_at = $5, last_billed_at = $6,
-			successful_count = $7, failed_count = $8, revenue_minor = revenue_minor + $9, updated_at = $10,
-			period = $11, period_tries = $12, open_transaction_id = $13, sequence_type = $14, mandate_used_at = $15, due_at = $16
-		WHERE tenant_id = $1 AND id = $2 AND status = $17 AND period = $18 AND period_tries = $19
-			AND COALESCE(open_transaction_id, $20) = $21`,
-		after.TenantID, after.ID, after.Status, date(after.NextBillingDate), db.Micros(after.CancelledAt), db.Micros(after.LastBilledAt),
-		after.SuccessfulCount, after.FailedCount, after.RevenueMinor-before.RevenueMinor, db.Micros(tx.At),
-		after.Period, after.Tries, after.OpenTransactionID, after.SequenceType, db.Micros(after.MandateUsedAt), db.Micros(after.DueAt()),
-		before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID))
+	gained := after.RevenueMinor - before.RevenueMinor
+	after.UpdatedAt = tx.At
+	tx.Require(ErrStale, changeSubscription, Subscriptions.Changes(&after, after.TenantID, after.ID,
+		gained, db.Micros(after.DueAt()), before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID))...)
 }
+
+var changeSubscription = `UPDATE subscriptions SET revenue_minor = revenue_minor + $3, due_at = $4, ` + Subscriptions.Set(10) + `
+	WHERE tenant_id = $1 AND id = $2 AND status = $5 AND period = $6 AND period_tries = $7
+		AND COALESCE(open_transaction_id, $8) = $9`
 
 // orNil is an id, or the nil id for none.
 func orNil(id *uuid.UUID) uuid.UUID {
@@ -94,7 +121,7 @@ var ErrNoSubscription = &payment.Error{Kind: payment.NotFound, Detail: "Subscrip
 
 // Subscription reads one subscription.
 func (t Tenant) Subscription(ctx context.Context, id uuid.UUID) (payment.Subscription, error) {
-	result, err := t.Query(ctx, `SELECT `+SubscriptionColumns+` FROM subscriptions WHERE tenant_id = $1 AND id = $2`, id)
+	result, err := t.Query(ctx, `SELECT `+Subscriptions.List("")+` FROM subscriptions WHERE tenant_id = $1 AND id = $2`, id)
 	found, err := db.One(result, err, ScanSubscription)
 	if errors.Is(err, db.ErrNoRow) {
 		err = ErrNoSubscription
@@ -112,23 +139,5 @@ func (t Tenant) subscriptionOf(ctx context.Context, of payment.Transaction) (*pa
 }
 
 func ScanSubscription(r db.Rows) (s payment.Subscription, err error) {
-	return s, r.Scan(subscriptionFields(&s)...)
-}
-
-func subscriptionFields(s *payment.Subscription) []any {
-	return []any{
-		&s.TenantID, &s.ID, &s.SessionID, &s.OrderID, &s.LeadID, &s.OfferID, &s.CampaignID,
-		&s.WebhookProfileID, &s.GatewayID, &s.Status, &s.AmountMinor, &s.Currency, &s.Frequency, &s.MandateReference,
-		db.Instant{To: &s.StartedAt},
-		dateInto{&s.NextBillingDate},
-		dateInto{&s.TrialEndDate},
-		dateInto{&s.AnchorDate},
-		db.Instant{To: &s.LastBilledAt},
-		db.Instant{To: &s.CancelledAt},
-		&s.SuccessfulCount, &s.FailedCount, &s.RevenueMinor,
-		db.Instant{To: &s.CreatedAt},
-		db.Instant{To: &s.UpdatedAt},
-		&s.Period, &s.Tries, &s.OpenTransactionID, &s.SequenceType,
-		db.Instant{To: &s.MandateUsedAt},
-	}
+	return s, r.Scan(Subscriptions.Fields(&s)...)
 }

@@ -2,44 +2,72 @@ package store
 
 import (
 	"database/sql"
+	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/db"
 	"sepad/internal/payment"
 )
 
-const transactionColumns = `t.tenant_id, t.id, t.session_id, t.order_id, t.subscription_id, t.lead_id, t.gateway_id,
-	t.merchant_transaction_id, t.tenant_reference_id, t.gateway_reference, t.processor_id, t.status, t.type, t.amount_minor, t.currency,
-	t.sequence_type, t.source, t.iban_masked, t.iban_country, t.bic, t.bank_name, t.holder_name, t.email,
-	t.mandate_reference, t.mandate_at, t.attempt_number, t.in_flight, t.lookup_count, t.next_lookup_at, t.settle_due_at,
-	t.verification_url, t.verification_reference, t.decline_code, t.decline_message, t.gateway_code, t.gateway_message,
-	t.processed_at, t.created_at, t.updated_at, t.refund_of, t.refunded_minor, t.refunding_minor,
-	t.billing_period`
-
-// transactionRow is a transaction while it is being scanned.
+// transactionRow is a transaction as its columns hold it.
 type transactionRow struct {
 	payment.Transaction
 	inFlight sql.NullString
 	decline  payment.Decline
 }
 
-func (row *transactionRow) fields() []any {
-	t, d := &row.Transaction, &row.decline
-	return []any{
-		&t.TenantID, &t.ID, &t.SessionID, &t.OrderID, &t.SubscriptionID, &t.LeadID, &t.GatewayID,
-		&t.MerchantTransactionID, &t.TenantReferenceID, &t.GatewayReference, &t.ProcessorID, &t.Status, &t.Type, &t.AmountMinor, &t.Currency,
-		&t.SequenceType, &t.Source, &t.MaskedIBAN, &t.IBANCountry, &t.BIC, &t.BankName, &t.HolderName, &t.Email,
-		&t.MandateReference,
-		db.Instant{To: &t.MandateAt},
-		&t.Attempt.Number, &row.inFlight, &t.Attempt.LookupCount,
-		db.Instant{To: &t.Attempt.NextLookupAt},
-		db.Instant{To: &t.SettleDueAt},
-		&t.VerificationURL, &t.VerificationReference, &d.Code, &d.Message, &d.GatewayCode, &d.GatewayMessage,
-		db.Instant{To: &t.ProcessedAt},
-		db.Instant{To: &t.CreatedAt},
-		db.Instant{To: &t.UpdatedAt},
-		&t.RefundOf, &t.RefundedMinor, &t.RefundingMinor, &t.Period,
-	}
-}
+// transactions are the rows of transactions, but for the sealed account, which is
+// written once and read by whoever debits it.
+var transactions = db.Table[transactionRow]{Name: "transactions", Columns: []db.Column[transactionRow]{
+	db.Field("tenant_id", func(t *transactionRow) *uuid.UUID { return &t.TenantID }),
+	db.Field("id", func(t *transactionRow) *uuid.UUID { return &t.ID }),
+	db.Optional("session_id", func(t *transactionRow) **uuid.UUID { return &t.SessionID }),
+	db.Optional("order_id", func(t *transactionRow) **uuid.UUID { return &t.OrderID }),
+	db.Optional("subscription_id", func(t *transactionRow) **uuid.UUID { return &t.SubscriptionID }).Changing(),
+	db.Optional("lead_id", func(t *transactionRow) **uuid.UUID { return &t.LeadID }),
+	db.Field("gateway_id", func(t *transactionRow) *uuid.UUID { return &t.GatewayID }),
+	db.Field("merchant_transaction_id", func(t *transactionRow) *string { return &t.MerchantTransactionID }),
+	db.Optional("tenant_reference_id", func(t *transactionRow) **string { return &t.TenantReferenceID }),
+	db.Field("gateway_reference", func(t *transactionRow) *string { return &t.GatewayReference }).Changing(),
+	db.Field("processor_id", func(t *transactionRow) *string { return &t.ProcessorID }),
+	db.Field("status", func(t *transactionRow) *payment.TransactionStatus { return &t.Status }).Changing(),
+	db.Field("type", func(t *transactionRow) *payment.TransactionType { return &t.Type }),
+	db.Field("amount_minor", func(t *transactionRow) *payment.Minor { return &t.AmountMinor }),
+	db.Field("currency", func(t *transactionRow) *string { return &t.Currency }),
+	db.Field("sequence_type", func(t *transactionRow) *payment.SequenceType { return &t.SequenceType }),
+	db.Field("source", func(t *transactionRow) *payment.Source { return &t.Source }),
+	db.Field("iban_masked", func(t *transactionRow) *string { return &t.MaskedIBAN }),
+	db.Field("iban_country", func(t *transactionRow) *string { return &t.IBANCountry }),
+	db.Field("bic", func(t *transactionRow) *string { return &t.BIC }),
+	db.Field("bank_name", func(t *transactionRow) *string { return &t.BankName }),
+	db.Field("holder_name", func(t *transactionRow) *string { return &t.HolderName }),
+	db.Field("email", func(t *transactionRow) *string { return &t.Email }),
+	db.Field("mandate_reference", func(t *transactionRow) *string { return &t.MandateReference }),
+	db.Time("mandate_at", func(t *transactionRow) *time.Time { return &t.MandateAt }),
+	db.Field("attempt_number", func(t *transactionRow) *int { return &t.Attempt.Number }),
+	// NULL when no answer is outstanding, which keeps the row out of the indexes of
+	// open attempts.
+	db.Custom("in_flight",
+		func(t *transactionRow) any { return &t.inFlight },
+		func(t *transactionRow) any { return phase(t.Attempt.Phase) }).Changing(),
+	db.Field("lookup_count", func(t *transactionRow) *int { return &t.Attempt.LookupCount }).Changing(),
+	db.Time("next_lookup_at", func(t *transactionRow) *time.Time { return &t.Attempt.NextLookupAt }).Changing(),
+	db.Time("settle_due_at", func(t *transactionRow) *time.Time { return &t.SettleDueAt }).Changing(),
+	db.Field("verification_url", func(t *transactionRow) *string { return &t.VerificationURL }).Changing(),
+	db.Field("verification_reference", func(t *transactionRow) *string { return &t.VerificationReference }).Changing(),
+	db.Field("decline_code", func(t *transactionRow) *payment.DeclineCode { return &t.decline.Code }).Changing(),
+	db.Field("decline_message", func(t *transactionRow) *string { return &t.decline.Message }).Changing(),
+	db.Field("gateway_code", func(t *transactionRow) *string { return &t.decline.GatewayCode }).Changing(),
+	db.Field("gateway_message", func(t *transactionRow) *string { return &t.decline.GatewayMessage }).Changing(),
+	db.Time("processed_at", func(t *transactionRow) *time.Time { return &t.ProcessedAt }).Changing(),
+	db.Time("created_at", func(t *transactionRow) *time.Time { return &t.CreatedAt }),
+	db.Time("updated_at", func(t *transactionRow) *time.Time { return &t.UpdatedAt }).Changing(),
+	db.Optional("refund_of", func(t *transactionRow) **uuid.UUID { return &t.RefundOf }),
+	db.Field("refunded_minor", func(t *transactionRow) *payment.Minor { return &t.RefundedMinor }).Changing(),
+	db.Field("refunding_minor", func(t *transactionRow) *payment.Minor { return &t.RefundingMinor }).Changing(),
+	db.Optional("billing_period", func(t *transactionRow) **int { return &t.Period }),
+}}
 
 // transaction puts together what the columns hold apart.
 func (row *transactionRow) transaction() payment.Transaction {
@@ -51,47 +79,43 @@ func (row *transactionRow) transaction() payment.Transaction {
 	return t
 }
 
-// insertTransaction writes the transaction of a new attempt.
-func (tx *Tx) insertTransaction(t payment.Transaction, sealedIBAN string) {
-	tx.Then(`
-		INSERT INTO transactions (tenant_id, id, session_id, order_id, lead_id, gateway_id, merchant_transaction_id,
-			tenant_reference_id, gateway_reference, status, type, amount_minor, currency, sequence_type, source,
-			iban_sealed, iban_masked, iban_country, bic, bank_name, holder_name, email, mandate_reference, mandate_at,
-			attempt_number, in_flight, lookup_count, next_lookup_at, verification_url, verification_reference,
-			decline_code, decline_message, gateway_code, gateway_message, created_at, updated_at, subscription_id,
-			billing_period)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, 0, db_now() + $26, '', '', '', '', '', '', $27, $27, $28, $29)`,
-		t.TenantID, t.ID, t.SessionID, t.OrderID, t.LeadID, t.GatewayID, t.MerchantTransactionID,
-		t.TenantReferenceID, t.Status, t.Type, t.AmountMinor, t.Currency, t.SequenceType, t.Source,
-		sealedIBAN, t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName, t.HolderName, t.Email, t.MandateReference,
-		db.Micros(t.MandateAt), t.Attempt.Number, t.Attempt.Phase, t.Attempt.Silence.Microseconds(), db.Micros(tx.At),
-		t.SubscriptionID, t.Period)
+// rowOf takes a transaction apart for its columns.
+func (tx *Tx) rowOf(t payment.Transaction) *transactionRow {
+	row := transactionRow{Transaction: t}
+	if t.Decline != nil {
+		row.decline = *t.Decline
+	}
+	row.UpdatedAt = tx.At
+	return &row
+}
+
+// insertTransaction writes a new transaction. How long nobody asks about it counts
+// from the database's present.
+var (
+	newTransaction    = transactions.Without("next_lookup_at")
+	insertTransaction = `INSERT INTO transactions (` + newTransaction.List("") + `, next_lookup_at, iban_sealed)
+		VALUES (` + newTransaction.Places(1) + `, db_now() + ` + db.Place(len(newTransaction.Columns)+1) + `, ` +
+		db.Place(len(newTransaction.Columns)+2) + `)`
+)
+
+func (tx *Tx) newTransactionValues(t payment.Transaction, sealedIBAN string) []any {
+	row := tx.rowOf(t)
+	row.CreatedAt = tx.At
+	return append(newTransaction.Values(row), silence(t.Attempt), sealedIBAN)
 }
 
 // updateTransaction writes what has become of a transaction, if the row is still
 // in the state in which it was read; otherwise Write gives ErrStale.
 func (tx *Tx) updateTransaction(before, t payment.Transaction) {
-	decline := payment.Decline{}
-	if t.Decline != nil {
-		decline = *t.Decline
-	}
-	tx.Require(ErrStale, `
-		UPDATE transactions SET status = $7, gateway_reference = $8, subscription_id = $9, in_flight = $10,
-			lookup_count = $11, next_lookup_at = $12, settle_due_at = $13, verification_url = $14,
-			verification_reference = $15, decline_code = $16, decline_message = $17, gateway_code = $18,
-			gateway_message = $19, processed_at = $20, refunded_minor = $21, refunding_minor = $22, updated_at = $23
-		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4 AND refunded_minor = $5
-			AND refunding_minor = $6`,
-		before.TenantID, before.ID, before.Status, before.Attempt.Phase, before.RefundedMinor, before.RefundingMinor,
-		t.Status, t.GatewayReference, t.SubscriptionID, phase(t.Attempt.Phase), t.Attempt.LookupCount,
-		db.Micros(t.Attempt.NextLookupAt), db.Micros(t.SettleDueAt), t.VerificationURL, t.VerificationReference, decline.Code,
-		decline.Message, decline.GatewayCode, decline.GatewayMessage, db.Micros(t.ProcessedAt), t.RefundedMinor,
-		t.RefundingMinor, db.Micros(tx.At))
+	tx.Require(ErrStale, updateTransaction, transactions.Changes(tx.rowOf(t),
+		before.TenantID, before.ID, before.Status, before.Attempt.Phase, before.RefundedMinor, before.RefundingMinor)...)
 }
 
-// phase is NULL when no answer is outstanding, which keeps the row out of the
-// indexes of open attempts.
+var updateTransaction = `UPDATE transactions SET ` + transactions.Set(7) + `
+	WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4 AND refunded_minor = $5
+		AND refunding_minor = $6`
+
+// phase is the question that is outstanding, NULL for none.
 func phase(p payment.Phase) any {
 	if p == "" {
 		return nil

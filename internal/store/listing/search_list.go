@@ -176,7 +176,7 @@ type SubscriptionSearch struct {
 
 var subscriptionSearch = searched[payment.Subscription]{
 	table: "subscriptions", name: "u", scan: store.ScanSubscription, id: func(s *payment.Subscription) uuid.UUID { return s.ID },
-	query: `SELECT ` + store.SubscriptionColumns + ` FROM subscriptions u WHERE u.tenant_id = $1`,
+	query: `SELECT ` + store.Subscriptions.List("") + ` FROM subscriptions u WHERE u.tenant_id = $1`,
 }
 
 func (f SubscriptionSearch) conditions() conditions {
