@@ -32,7 +32,7 @@ func (c *applyCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		changes, err := applyFile(p.ctx, st, access.Environment, c.File, text)
+		changes, err := applyFile(p.ctx, newApplier(st, access), c.File, text)
 		if err != nil {
 			return err
 		}
@@ -49,8 +49,7 @@ func (p *program) readFile(path string) ([]byte, error) {
 }
 
 // applyFile reads a resource file and brings the database to it.
-func applyFile(ctx context.Context, st *store.Store, environment merchant.Environment, name string, text []byte) ([]setup.Change, error) {
-	applier := newApplier(st, environment)
+func applyFile(ctx context.Context, applier *setup.Applier, name string, text []byte) ([]setup.Change, error) {
 	file, err := applier.Rules().ParseFile(name, text)
 	if err != nil {
 		return nil, err
@@ -59,8 +58,11 @@ func applyFile(ctx context.Context, st *store.Store, environment merchant.Enviro
 }
 
 // newApplier knows the adapters that this program has.
-func newApplier(st *store.Store, environment merchant.Environment) *setup.Applier {
-	return &setup.Applier{Store: st, Kinds: adapters.All(ledgerdb.New(st.DB), sandbox.Options{}), Environment: environment}
+func newApplier(st *store.Store, access config.Access) *setup.Applier {
+	return &setup.Applier{
+		Store: st, Kinds: adapters.All(ledgerdb.New(st.DB), sandbox.Options{}),
+		Environment: access.Environment, AllowTestGateways: access.AllowTestGateways,
+	}
 }
 
 // printChanges lists what is new or worth a word, and counts the rest.

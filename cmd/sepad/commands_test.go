@@ -202,7 +202,7 @@ func TestClock(t *testing.T) {
 		t.Errorf("a session after its time: %s", body)
 	}
 	expectOneLine(t, sepad(t, folder, "clock", "--advance=-1h"), 1, "forward only")
-	expectOneLine(t, sepad(t, folder, "clock", "--environment", "production"), 1, "only a sandbox")
+	expectOneLine(t, sepad(t, folder, "clock", "--environment", "production"), 1, "belongs to a deployment of the environment sandbox")
 }
 
 func TestBanks(t *testing.T) {

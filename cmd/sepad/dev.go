@@ -12,6 +12,9 @@ import (
 	"sepad/internal/store"
 )
 
+// sandboxAccess is what sepad dev sets up by.
+var sandboxAccess = config.Access{Environment: merchant.Sandbox}
+
 type devCommand struct {
 	Data  string   `name:"data" default:".sepad" placeholder:"FOLDER" help:"Where data and keys are kept between runs (default: .sepad)."`
 	Apply []string `name:"apply" sep:"none" placeholder:"FILE" help:"Apply a resource file as well; may be given more than once."`
@@ -62,7 +65,9 @@ func (c *devCommand) config(folder config.Folder) (config.Config, error) {
 	if c.WebhookAllowPrivate == "" {
 		c.WebhookAllowPrivate = "true" // a developer's receiver runs on the same machine
 	}
-	return c.Config()
+	cfg, err := c.Config()
+	cfg.OpenMetrics = true
+	return cfg, err
 }
 
 // prepare sets up the demo shop and what the developer brings, and gives the
@@ -77,7 +82,7 @@ func (c *devCommand) prepare(p *program, st *store.Store, folder config.Folder) 
 		if err != nil {
 			return "", err
 		}
-		changes, err := applyFile(p.ctx, st, merchant.Sandbox, path, text)
+		changes, err := applyFile(p.ctx, newApplier(st, sandboxAccess), path, text)
 		if err != nil {
 			return "", err
 		}
@@ -119,7 +124,7 @@ func demoKey(p *program, st *store.Store, folder config.Folder) (merchant.Secret
 // applyDemo applies the demo file with a key, or of a demo shop that exists
 // only the key.
 func applyDemo(p *program, st *store.Store, key merchant.Secret) error {
-	applier := newApplier(st, merchant.Sandbox)
+	applier := newApplier(st, sandboxAccess)
 	file, err := applier.Rules().ParseFile(merchant.DemoFileName, merchant.DemoFile)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -277,6 +278,13 @@ func TestImportIsRefused(t *testing.T) {
 	}
 	t.Run("for an empty file", func(t *testing.T) {
 		s.Do(t, importing(t, "transactions", "", nil)).WantBad(t, map[string]string{"file": "The file is empty."})
+	})
+	t.Run("for more fields than are held in memory", func(t *testing.T) {
+		many := apptest.Body{}
+		for i := range 20 {
+			many["field_"+strconv.Itoa(i)] = "x"
+		}
+		s.Do(t, importing(t, "transactions", header, many)).Want(t, http.StatusBadRequest, nil)
 	})
 	t.Run("for something that is no form", func(t *testing.T) {
 		s.Do(t, operator(imports, apptest.Body{})).Want(t, http.StatusUnsupportedMediaType, nil)

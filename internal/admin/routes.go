@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -10,7 +8,6 @@ import (
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
-	"sepad/internal/limit"
 	"sepad/internal/payment"
 	"sepad/internal/setup"
 	"sepad/internal/store"
@@ -21,11 +18,11 @@ import (
 type Admin struct {
 	// Token is the operator's credential; "" closes the API.
 	Token    string
+	Guard    web.TokenGuard
 	Store    *store.Store
 	Checkout *checkout.Checkout
 	Billing  *billing.Billing
 	Applier  *setup.Applier
-	Limiter  *limit.Limiter
 	// PublicURL is where the service is reached, without a slash at its end.
 	PublicURL string
 	Real      clock.Clock
@@ -33,11 +30,6 @@ type Admin struct {
 	Movable *clock.Movable
 	// Guests are routes of other packages that are for the operator alone.
 	Guests []web.Route
-}
-
-// errInvalidToken is the answer to a token that is not the operator's.
-var errInvalidToken = &web.StatusError{
-	Status: http.StatusUnauthorized, Detail: "Invalid admin token", Header: map[string]string{"WWW-Authenticate": "Bearer"},
 }
 
 // Routes is the operator's API.
@@ -70,18 +62,11 @@ func (a *Admin) Routes() []web.Route {
 		web.Route{Method: "POST", Pattern: "/admin/v1/clock/", Handler: a.guarded(a.moveClock)})
 }
 
-// guarded admits the operator only. Hashes are compared, so that neither the
-// time nor the length of a wrong token tells anything.
+// guarded admits the operator only.
 func (a *Admin) guarded(next web.Handler) web.Handler {
-	want := sha256.Sum256([]byte(a.Token))
 	return func(w http.ResponseWriter, r *http.Request) error {
-		credential := web.ReadCredential(r)
-		if credential.Kind == web.NoCredential {
-			return web.ErrNoCredential
-		}
-		got := sha256.Sum256([]byte(credential.Secret))
-		if a.Token == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			return a.refuse(r)
+		if err := a.Guard.Admit(r, a.Token); err != nil {
+			return err
 		}
 		return next(w, r)
 	}
@@ -91,13 +76,4 @@ func (a *Admin) guarded(next web.Handler) web.Handler {
 // key does not serve two calls: the path belongs to what is asked for.
 func (a *Admin) requestKey(r *http.Request, body string, bad payment.Fields) store.RequestKey {
 	return web.ReadRequestKey(r, uuid.Nil, r.URL.Path+"\n"+body, a.Checkout.Clock.Now(), bad)
-}
-
-// refuse counts the failure, so that the token cannot be guessed.
-func (a *Admin) refuse(r *http.Request) error {
-	ctx := r.Context()
-	if err := web.Throttle(ctx, a.Limiter, limit.AuthFailure, web.ClientKey(ctx), a.Real.Now()); err != nil {
-		return err
-	}
-	return errInvalidToken
 }

@@ -125,7 +125,7 @@ func TestOfManyVerifyCallsOneReachesTheGateway(t *testing.T) {
 func TestLivemode(t *testing.T) {
 	t.Parallel()
 	production := func(settings *config.Settings) {
-		settings.Environment, settings.PublicURL = "production", "https://pay.shop.example"
+		settings.Environment, settings.PublicURL, settings.AllowTestGateways = "production", "https://pay.shop.example", "true"
 	}
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
@@ -145,12 +145,17 @@ func TestLivemode(t *testing.T) {
 			})
 			t.Run("is false with an adapter that moves no money", func(t *testing.T) {
 				_, result := s.Completed(t, apptest.Direct().With(body{"gateway_id": apptest.PlainGateway}))
-				result.Want(t, http.StatusOK, fields{"livemode": false, "payment_gateway.test_mode": false})
+				result.Want(t, http.StatusOK, fields{"livemode": false, "payment_gateway.test_mode": true})
 			})
 			t.Run("production has no door to the clock and no bank page", func(t *testing.T) {
 				s.Do(t, apptest.Request{Path: "/admin/v1/clock/", Key: apptest.AdminToken}).Want(t, http.StatusNotFound, nil)
 				s.Do(t, apptest.Request{Path: "/admin/v1/clock/", Key: apptest.AdminToken, Body: body{"advance": "1h"}}).Want(t, http.StatusNotFound, nil)
 				s.Do(t, apptest.Request{Path: "/sandbox/bank/VRF-1/"}).Want(t, http.StatusNotFound, nil)
+			})
+			t.Run("production tells browsers to come over https alone", func(t *testing.T) {
+				if got := s.Do(t, apptest.Request{Path: "/healthz"}).Header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
+					t.Errorf("got %q", got)
+				}
 			})
 			t.Run("production refuses keys of the sandbox", func(t *testing.T) {
 				s.Do(t, apptest.Request{Path: apptest.Sessions, Key: "rk_test_" + s.Key[len("rk_live_"):], Body: apptest.Direct()}).

@@ -109,9 +109,6 @@ var scopes = []struct {
 	{limit.AuthFailure, false, func(*testing.T, *apptest.Server, string) apptest.Request {
 		return apptest.Request{Path: ibanPath, Key: "ps_guess", Body: body{}}
 	}},
-	{limit.AuthFailure, false, func(*testing.T, *apptest.Server, string) apptest.Request {
-		return apptest.Request{Path: "/admin/v1/clock/", Key: "guess"}
-	}},
 }
 
 func retrieveRequest(_ *testing.T, _ *apptest.Server, token string) apptest.Request {

@@ -43,7 +43,7 @@ func TestWhatAnOperatorLooksAt(t *testing.T) {
 			text := ""
 			// A request is counted when its answer is already on its way.
 			apptest.Eventually(t, strings.Join(lines, "\n"), func() bool {
-				text = string(get(t, "/metrics").Want(t, http.StatusOK, nil).Raw)
+				text = string(s.Do(t, apptest.Request{Path: "/metrics", Key: apptest.AdminToken, Undocumented: true}).Want(t, http.StatusOK, nil).Raw)
 				return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(text, line+"\n") })
 			})
 			if strings.Contains(text, token) {

@@ -69,8 +69,9 @@ func overdueAlerts(s *apptest.Server) (alerts []string) {
 
 func wantUnknown(t *testing.T, s *apptest.Server, want string) {
 	t.Helper()
-	metrics := s.Do(t, apptest.Request{Path: "/metrics", Undocumented: true})
-	if line := "\nsepad_unknown_outcomes " + want + "\n"; !strings.Contains(string(metrics.Raw), line) {
-		t.Errorf("the metrics do not say%s", line)
-	}
+	line := "\nsepad_unknown_outcomes " + want + "\n"
+	apptest.Eventually(t, "the metrics say"+line, func() bool { // they may be some seconds old
+		metrics := s.Do(t, apptest.Request{Path: "/metrics", Key: apptest.AdminToken, Undocumented: true})
+		return strings.Contains(string(metrics.Raw), line)
+	})
 }

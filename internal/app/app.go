@@ -32,6 +32,7 @@ import (
 	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/trace"
+	"sepad/internal/web"
 	"sepad/internal/webhook"
 )
 
@@ -77,6 +78,7 @@ type App struct {
 	webhooks *webhook.Deliverer
 	runner   *jobs.Runner
 	unlock   func()
+	guard    web.TokenGuard
 	handler  http.Handler
 }
 
@@ -84,12 +86,14 @@ type App struct {
 // again when it fails.
 func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err error) {
 	a := &App{
-		config: cfg, version: opts.Version, logger: opts.Logger, metrics: metrics.New(),
+		config: cfg, version: opts.Version, logger: opts.Logger,
 		keyUses: &api.KeyUses{}, unlock: func() {}, world: opts.World,
 	}
 	if a.world == nil {
 		a.world = clock.Real{}
 	}
+	a.metrics = metrics.New(a.world)
+	a.guard = web.TokenGuard{Guesses: &limit.Guesses{}, Clock: a.world}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -188,7 +192,7 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 	maps.Copy(a.kinds, opts.Adapters)
 	return &checkout.Checkout{
 		Store: a.Store, Vault: a.config.Vault, Banks: a.banks,
-		Gateways: gateway.NewPool(a.kinds, gateway.Options{
+		Gateways: gateway.NewPool(a.usableKinds(), gateway.Options{
 			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
 		}),
 		Announcements: ledgerdb.New(a.Store.DB).Announcements,
@@ -196,6 +200,16 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions, Dunning: a.config.Dunning,
 		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,
 	}
+}
+
+// usableKinds are the adapters that payments go through. An account that moves no
+// money may be left in a production's database from before it was refused there.
+func (a *App) usableKinds() map[string]gateway.Kind {
+	usable := maps.Clone(a.kinds)
+	if a.config.Environment == merchant.Production && !a.config.AllowTestGateways {
+		maps.DeleteFunc(usable, func(_ string, kind gateway.Kind) bool { return !kind.Real })
+	}
+	return usable
 }
 
 // newDeliverer sends events, and hears of them from the store.
@@ -234,8 +248,8 @@ func (a *App) watchPool(name string, read func() db.PoolStats) {
 // admin is the operator's API.
 func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
-		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Limiter: a.limiter,
-		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment},
+		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Guard: a.guard,
+		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment, AllowTestGateways: a.config.AllowTestGateways},
 		PublicURL: a.config.PublicURL, Real: a.world, Movable: a.Movable,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/bankpage"
 	"sepad/internal/gateway/sandbox/ledgerdb"
+	"sepad/internal/merchant"
 	"sepad/internal/page"
 	"sepad/internal/web"
 )
@@ -18,7 +19,7 @@ func (a *App) newHandler() http.Handler {
 	routes := []web.Route{
 		{Method: "GET", Pattern: "/healthz", Handler: a.alive, Quiet: true},
 		{Method: "GET", Pattern: "/readyz", Handler: a.ready, Quiet: true},
-		{Method: "GET", Pattern: "/metrics", Handler: web.Plain(a.metrics.Handler()), Quiet: true},
+		{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true},
 		{Method: "GET", Pattern: "/openapi.yaml", Handler: docs},
 		{Method: "GET", Pattern: "/docs", Handler: docs},
 		{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
@@ -36,15 +37,27 @@ func (a *App) newHandler() http.Handler {
 	routes = append(routes, pages.Routes()...)
 	front := web.Front{
 		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: a.world, Observe: a.metrics.ObserveRequest,
+		HTTPSOnly: a.config.Environment == merchant.Production,
 	}
 	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
+}
+
+// showMetrics shows figures to who may see them: they tell how a business goes.
+func (a *App) showMetrics(w http.ResponseWriter, r *http.Request) error {
+	if !a.config.OpenMetrics {
+		if err := a.guard.Admit(r, a.config.AdminToken, a.config.MetricsToken); err != nil {
+			return err
+		}
+	}
+	a.metrics.Handler().ServeHTTP(w, r)
+	return nil
 }
 
 // page is what payers see.
 func (a *App) page() *page.Page {
 	return &page.Page{
 		Checkout: a.Checkout, Store: a.Store, Limiter: a.limiter, Real: a.world, Logger: a.logger,
-		Logos: page.NewLogos(a.config.Environment),
+		Logos: page.NewLogos(a.config.WebhookAllowPrivate),
 	}
 }
 

@@ -29,15 +29,21 @@ type Config struct {
 	Vault              *vault.Vault
 	TrustedProxies     web.TrustedProxies
 	AdminToken         string
-	SessionTTL         time.Duration
-	GatewayTimeout     time.Duration
-	LookupSchedule     []time.Duration
+	// MetricsToken opens /metrics alone.
+	MetricsToken string
+	// OpenMetrics shows them to everybody; only sepad dev does.
+	OpenMetrics    bool
+	SessionTTL     time.Duration
+	GatewayTimeout time.Duration
+	LookupSchedule []time.Duration
 	// WebhookSchedule holds the waits between attempts at a delivery.
 	WebhookSchedule []time.Duration
 	// Dunning is when a refused rebill is tried again.
 	Dunning payment.Dunning
 	// KeepSubscriptions lets a subscription go on after a chargeback.
 	KeepSubscriptions bool
+	// AllowTestGateways lets production have accounts that move no money.
+	AllowTestGateways bool
 	// WebhookAllowPrivate lets events be sent to private networks.
 	WebhookAllowPrivate bool
 	Rates               limit.Rates
@@ -54,11 +60,13 @@ type Access struct {
 	Vault             *vault.Vault
 	Dunning           payment.Dunning
 	KeepSubscriptions bool
+	AllowTestGateways bool
 }
 
 const (
-	// minAdminToken keeps a production's admin token from being guessed.
-	minAdminToken = 16
+	// minToken and minVariety keep a production's tokens from being guessed.
+	minToken   = 32
+	minVariety = 10
 
 	maxSessionTTL     = 366 * 24 * time.Hour
 	maxGatewayTimeout = 10 * time.Minute
@@ -93,6 +101,7 @@ func (s *Database) access(r *reader) Access {
 		DatabaseURL:       r.checked(&s.DatabaseURL, checkDatabaseURL),
 		Dunning:           parsed(r, &s.DunningDays, parseDays),
 		KeepSubscriptions: parsed(r, &s.ChargebackKeepsSubscription, parseBool),
+		AllowTestGateways: parsed(r, &s.AllowTestGateways, parseBool),
 	}
 	if s.DatabaseURL == "" {
 		r.missing(&s.DatabaseURL, "name a database as sqlite:PATH or postgres://…")
@@ -114,13 +123,14 @@ func (s Settings) Config() (Config, error) {
 	}
 	c := Config{
 		Environment: access.Environment, DatabaseURL: access.DatabaseURL, Vault: access.Vault,
-		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,
+		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions, AllowTestGateways: access.AllowTestGateways,
 
 		Listen:             r.checked(&s.Listen, checkListen),
 		PublicURL:          strings.TrimRight(r.checked(&s.PublicURL, checkPublicURL), "/"),
 		DatabaseReplicaURL: r.checked(&s.DatabaseReplicaURL, checkReplicaURL(access.DatabaseURL)),
 		RedisURL:           r.checked(&s.RedisURL, checkAddress("redis://localhost:6379", "redis", "rediss", "unix")),
 		AdminToken:         s.AdminToken,
+		MetricsToken:       s.MetricsToken,
 
 		SessionTTL:      parsed(r, &s.SessionTTL, parseDuration(maxSessionTTL)),
 		GatewayTimeout:  parsed(r, &s.GatewayTimeout, parseDuration(maxGatewayTimeout)),
@@ -145,9 +155,23 @@ func (s *Settings) checkProduction(r *reader) {
 	if s.PublicURL == "" {
 		r.missing(&s.PublicURL, "production needs the address at which payers reach it, such as https://pay.example")
 	}
-	if s.AdminToken != "" && len(s.AdminToken) < minAdminToken {
-		r.wrong(&s.AdminToken, "in production it has at least %d characters", minAdminToken)
+	if strings.HasPrefix(s.PublicURL, "http://") {
+		r.wrong(&s.PublicURL, "in production it begins with https://")
 	}
+	for _, token := range []*string{&s.AdminToken, &s.MetricsToken} {
+		if *token != "" && (len(*token) < minToken || distinct(*token) < minVariety) {
+			r.wrong(token, "in production it has at least %d characters, %d of them different ones; openssl rand -hex 32 makes a good one", minToken, minVariety)
+		}
+	}
+}
+
+// distinct counts the different characters of a text.
+func distinct(text string) int {
+	seen := map[rune]bool{}
+	for _, letter := range text {
+		seen[letter] = true
+	}
+	return len(seen)
 }
 
 // read gives each scope the rate that its setting says.

@@ -56,10 +56,11 @@ func TestConfigReadsEverySetting(t *testing.T) {
 	s.Environment, s.DatabaseURL, s.Listen = "production", "postgres://u:p@db/sepad", ":9090"
 	s.DatabaseReplicaURL = "postgres://u:p@standby/sepad"
 	s.PublicURL, s.RedisURL, s.TrustedProxies = "https://pay.example/sepad/", "rediss://cache:6379/2", "10.0.0.0/8, ::1"
-	s.AdminToken, s.SessionTTL, s.GatewayTimeout = "a-token-that-is-long", "90m", "10s"
+	s.AdminToken, s.SessionTTL, s.GatewayTimeout = "a-token-that-is-long-enough-1234567", "90m", "10s"
 	s.LookupSchedule, s.BankDirectory, s.LogFormat, s.OTLPEndpoint = "1s, 2m", banks, "json", "http://otel:4318"
 	s.WebhookSchedule, s.WebhookAllowPrivate = "2s,1h", "true"
 	s.DunningDays, s.ChargebackKeepsSubscription = "2, 4d", "true"
+	s.AllowTestGateways, s.MetricsToken = "true", "another-token-that-is-long-1234567"
 	s.Rates.BrowserPay, s.Rates.APIKeyCreate = "100", "0"
 	c, err := s.Config()
 	if err != nil {
@@ -70,11 +71,11 @@ func TestConfigReadsEverySetting(t *testing.T) {
 	want := Config{
 		Environment: merchant.Production, Listen: ":9090", PublicURL: "https://pay.example/sepad",
 		DatabaseURL: "postgres://u:p@db/sepad", DatabaseReplicaURL: "postgres://u:p@standby/sepad", RedisURL: "rediss://cache:6379/2", TrustedProxies: c.TrustedProxies,
-		AdminToken: "a-token-that-is-long", SessionTTL: 90 * time.Minute, GatewayTimeout: 10 * time.Second,
+		AdminToken: "a-token-that-is-long-enough-1234567", SessionTTL: 90 * time.Minute, GatewayTimeout: 10 * time.Second,
 		LookupSchedule: []time.Duration{time.Second, 2 * time.Minute}, Rates: rates, BankDirectory: banks,
 		LogFormat: "json", OTLPEndpoint: "http://otel:4318", Vault: c.Vault,
 		WebhookSchedule: []time.Duration{2 * time.Second, time.Hour}, WebhookAllowPrivate: true,
-		Dunning: payment.Dunning{2, 4}, KeepSubscriptions: true,
+		Dunning: payment.Dunning{2, 4}, KeepSubscriptions: true, AllowTestGateways: true, MetricsToken: "another-token-that-is-long-1234567",
 	}
 	if !reflect.DeepEqual(c, want) || len(c.TrustedProxies) != 2 {
 		t.Errorf("got %+v", c)
@@ -103,7 +104,11 @@ func TestConfigNamesTheWrongSetting(t *testing.T) {
 		{"production without a public address", func(s *Settings) { s.Environment = "production" }, "SEPAD_PUBLIC_URL is not set: production needs"},
 		{"production with a short admin token", func(s *Settings) {
 			s.Environment, s.PublicURL, s.AdminToken = "production", "https://pay.example", secret
-		}, "SEPAD_ADMIN_TOKEN: in production it has at least 16 characters"},
+		}, "SEPAD_ADMIN_TOKEN: in production it has at least 32 characters"},
+		{"production with a token of few characters", func(s *Settings) {
+			s.Environment, s.PublicURL, s.MetricsToken = "production", "https://pay.example", strings.Repeat("ab", 20)
+		}, "SEPAD_METRICS_TOKEN: in production it has at least 32 characters, 10 of them different ones"},
+		{"production over http", func(s *Settings) { s.Environment, s.PublicURL = "production", "http://pay.example" }, "SEPAD_PUBLIC_URL: in production it begins with https://"},
 		{"an address without a port", func(s *Settings) { s.Listen = "localhost" }, `SEPAD_LISTEN: "localhost" is not an address such as 127.0.0.1:8080`},
 		{"a port that does not exist", func(s *Settings) { s.Listen = ":70000" }, "SEPAD_LISTEN: "},
 		{"a public address without a scheme", func(s *Settings) { s.PublicURL = "pay.example" }, "SEPAD_PUBLIC_URL: it must be an address such as"},
@@ -161,7 +166,8 @@ func TestSettingsAndFlagsHaveTheSameNames(t *testing.T) {
 	names := strings.Fields(`SEPAD_ENVIRONMENT SEPAD_LISTEN SEPAD_PUBLIC_URL SEPAD_DATABASE_URL SEPAD_DATABASE_REPLICA_URL
 		SEPAD_REDIS_URL SEPAD_ENCRYPTION_KEYS SEPAD_TRUSTED_PROXIES SEPAD_ADMIN_TOKEN SEPAD_SESSION_TTL
 		SEPAD_WEBHOOK_ALLOW_PRIVATE SEPAD_GATEWAY_TIMEOUT SEPAD_LOOKUP_SCHEDULE SEPAD_WEBHOOK_SCHEDULE SEPAD_DUNNING_DAYS
-		SEPAD_BANK_DIRECTORY SEPAD_LOG_FORMAT SEPAD_OTLP_ENDPOINT SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION`)
+		SEPAD_BANK_DIRECTORY SEPAD_LOG_FORMAT SEPAD_OTLP_ENDPOINT SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION
+		SEPAD_ALLOW_TEST_GATEWAYS SEPAD_METRICS_TOKEN`)
 	for _, scope := range limit.Scopes() {
 		names = append(names, scope.Setting())
 	}

@@ -21,6 +21,8 @@ type Database struct {
 	DunningDays                 string `env:"SEPAD_DUNNING_DAYS" default:"3,5,7" placeholder:"DAYS,…" help:"Days from a refused try of a rebill to the next, unless its campaign says otherwise; after the last one the subscription is cancelled."`
 	ChargebackKeepsSubscription string `env:"SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION" default:"false" placeholder:"true|false" help:"Whether a subscription goes on after one of its payments was charged back; otherwise it is cancelled."`
 
+	AllowTestGateways string `env:"SEPAD_ALLOW_TEST_GATEWAYS" default:"false" placeholder:"true|false" help:"Whether production takes gateway accounts that move no money; each of them must have test_mode: true."`
+
 	// problems are what Complete has found.
 	problems []string
 }
@@ -35,6 +37,7 @@ type Settings struct {
 	RedisURL            string `env:"SEPAD_REDIS_URL" secret:"" placeholder:"URL" help:"Redis in which several processes count rate limits together."`
 	TrustedProxies      string `env:"SEPAD_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of proxies whose X-Forwarded-For is believed."`
 	AdminToken          string `env:"SEPAD_ADMIN_TOKEN" secret:"" placeholder:"TOKEN" help:"Bearer token of the admin API. Without it the API is closed."`
+	MetricsToken        string `env:"SEPAD_METRICS_TOKEN" secret:"" placeholder:"TOKEN" help:"Bearer token that opens /metrics and nothing else. The admin token opens it too; sepad dev leaves it open."`
 	SessionTTL          string `env:"SEPAD_SESSION_TTL" default:"24h" placeholder:"DURATION" help:"How long a session can be paid, unless its campaign says otherwise."`
 	GatewayTimeout      string `env:"SEPAD_GATEWAY_TIMEOUT" default:"30s" placeholder:"DURATION" help:"How long a gateway may take to answer."`
 	LookupSchedule      string `env:"SEPAD_LOOKUP_SCHEDULE" default:"5s,15s,1m,5m,15m,1h" placeholder:"DURATION,…" help:"Waits before each question about a payment whose outcome is unknown; the last one repeats."`

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -43,6 +45,9 @@ type sqlite struct {
 }
 
 func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error) {
+	if err := ownFile(path); err != nil {
+		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
+	}
 	writer, err := sql.Open("sqlite", sqliteDSN(path, writerPragmas)+"&_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -68,6 +73,25 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	}
 	engine.group = newGroupCommit(writer, queue, engine.clock)
 	return engine, nil
+}
+
+// ownFile makes sure that the file is there and nobody but its owner can read it,
+// whatever the umask. SQLite gives the files beside it (-wal, -shm) the same mode.
+func ownFile(path string) error {
+	const ownerOnly = 0o600
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownerOnly)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Chmod(path+suffix, ownerOnly); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func sqliteDSN(path string, pragmas []string) string {

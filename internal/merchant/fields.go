@@ -154,6 +154,10 @@ func (o object) url(key string) string {
 		o.wrong(key, "Give an address that begins with http:// or https://.")
 		return ""
 	}
+	if address.Scheme == "http" && o.r.rules.Environment == Production {
+		o.wrong(key, "In production an address begins with https://.")
+		return ""
+	}
 	if address.User != nil {
 		o.wrong(key, "An address must not hold a user name or password.")
 		return ""

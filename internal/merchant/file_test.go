@@ -109,7 +109,7 @@ func TestParseFull(t *testing.T) {
 func TestParseDefaults(t *testing.T) {
 	t.Parallel()
 	for environment, testMode := range map[Environment]bool{Sandbox: true, Production: false} {
-		text := strings.Replace(testFile(t, "full.yaml"), "key: rk_test_0123456789abcdef", "key: null", 1)
+		text := strings.NewReplacer("key: rk_test_0123456789abcdef", "key: null", "http://", "https://").Replace(testFile(t, "full.yaml"))
 		file, wrong := parse(t, text, environment)
 		if wrong != nil {
 			t.Fatal(wrong)
@@ -142,6 +142,15 @@ func TestParseDefaults(t *testing.T) {
 		if c := small.Campaigns[0].Record; !reflect.DeepEqual(c, wantCampaign) {
 			t.Errorf("campaign is %+v", c)
 		}
+	}
+}
+
+func TestProductionIsReachedOverHTTPSAlone(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(testFile(t, "full.yaml"), "key: rk_test_0123456789abcdef", "key: null", 1)
+	_, wrong := parse(t, text, Production)
+	if wrong == nil || wrong.Error() != "shop.yaml:22: tenants[0].webhook_profiles[0].url: In production an address begins with https://." {
+		t.Errorf("got %v", wrong)
 	}
 }
 

@@ -14,11 +14,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"sepad/internal/clock"
 )
 
 // Metrics is a registry of our own: two in one process do not meet.
 type Metrics struct {
 	registry *prometheus.Registry
+	clock    clock.Clock
 
 	requests       *prometheus.CounterVec
 	requestTook    *prometheus.HistogramVec
@@ -32,8 +35,9 @@ type Metrics struct {
 }
 
 // New makes the collectors, with those of the Go runtime and the process.
-func New() *Metrics {
+func New(real clock.Clock) *Metrics {
 	m := &Metrics{
+		clock:          real,
 		registry:       prometheus.NewRegistry(),
 		requests:       counters("sepad_http_requests_total", "Requests answered.", "method", "route", "status"),
 		requestTook:    histograms("sepad_http_request_duration_seconds", "Time to answer a request.", requestBuckets, "method", "route", "status"),

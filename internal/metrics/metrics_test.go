@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sepad/internal/clock"
 	"sepad/internal/metrics"
 )
 
@@ -35,7 +36,7 @@ func mustShow(t *testing.T, m *metrics.Metrics, lines ...string) {
 
 func TestRequestsAreCountedByRouteAndStatusClass(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	m.ObserveRequest("POST", "/api/v1/payment-sessions/", 201, 3*time.Millisecond)
 	m.ObserveRequest("POST", "/api/v1/payment-sessions/", 200, 30*time.Second)
 	m.ObserveRequest("POST", "/api/v1/payment-sessions/", 499, time.Millisecond)
@@ -52,7 +53,7 @@ func TestRequestsAreCountedByRouteAndStatusClass(t *testing.T) {
 
 func TestMethodsOfStrangersShareOneLabel(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	m.ObserveRequest("FIRST", "unmatched", 405, 0)
 	m.ObserveRequest("SECOND", "unmatched", 405, 0)
 	mustShow(t, m, `sepad_http_requests_total{method="other",route="unmatched",status="4xx"} 2`)
@@ -60,7 +61,7 @@ func TestMethodsOfStrangersShareOneLabel(t *testing.T) {
 
 func TestGatewayCallsAreCountedByVerdict(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	m.ObserveGatewayCall("sandbox", "submit", "approved", 40*time.Millisecond)
 	m.ObserveGatewayCall("sandbox", "submit", "declined", 60*time.Millisecond)
 	mustShow(t, m,
@@ -72,7 +73,7 @@ func TestGatewayCallsAreCountedByVerdict(t *testing.T) {
 
 func TestWebhookAttemptsAreCountedByOutcome(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	m.ObserveDelivery("delivered", 40*time.Millisecond)
 	m.ObserveDelivery("retry", 15*time.Second)
 	m.WatchDeliveries(func(context.Context) (map[string]int, error) { return map[string]int{"in_line": 3, "waiting": 1}, nil })
@@ -84,7 +85,7 @@ func TestWebhookAttemptsAreCountedByOutcome(t *testing.T) {
 
 func TestLimitsAreCounted(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	m.CountLimitRefusal("browser_pay")
 	m.CountRedisOutage()
 	mustShow(t, m, `sepad_limit_refusals_total{scope="browser_pay"} 1`, `sepad_redis_outages_total 1`)
@@ -92,7 +93,7 @@ func TestLimitsAreCounted(t *testing.T) {
 
 func TestFiguresAreReadWhenSomebodyLooks(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	open := 0
 	m.WatchPool("writer", func() metrics.Pool {
 		open++
@@ -109,9 +110,30 @@ func TestFiguresAreReadWhenSomebodyLooks(t *testing.T) {
 		`sepad_queue_jobs{state="available"} 7`, `sepad_unknown_outcomes 3`)
 }
 
+func TestFiguresOfTheDatabaseAreReadOnceInFiveSeconds(t *testing.T) {
+	t.Parallel()
+	now := &hand{time.Unix(1_800_000_000, 0)}
+	m := metrics.New(now)
+	reads := 0
+	m.WatchUnknownOutcomes(func(context.Context) (int, error) {
+		reads++
+		return reads, nil
+	})
+	mustShow(t, m, "sepad_unknown_outcomes 1")
+	now.Time = now.Add(5*time.Second - time.Millisecond)
+	mustShow(t, m, "sepad_unknown_outcomes 1")
+	now.Time = now.Add(time.Millisecond)
+	mustShow(t, m, "sepad_unknown_outcomes 2")
+}
+
+// hand is a clock that a test moves.
+type hand struct{ time.Time }
+
+func (h *hand) Now() time.Time { return h.Time }
+
 func TestAFigureThatCannotBeReadIsLeftOutAndCounted(t *testing.T) {
 	t.Parallel()
-	m := metrics.New()
+	m := metrics.New(clock.Real{})
 	m.WatchUnknownOutcomes(func(context.Context) (int, error) { return 0, errors.New("no database") })
 	first := shown(t, m)
 	if strings.Contains(first, "sepad_unknown_outcomes") {

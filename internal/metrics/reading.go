@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +11,9 @@ import (
 // readingPatience bounds a figure that is read from the database while somebody
 // looks at the metrics.
 const readingPatience = 2 * time.Second
+
+// freshFor is how long such a figure is shown before it is read again.
+const freshFor = 5 * time.Second
 
 // Pool is the state of a database pool.
 type Pool struct {
@@ -43,8 +47,9 @@ func (m *Metrics) WatchPool(name string, read func() Pool) {
 // WatchClockSkew shows how far this machine's clock is ahead of the database's.
 func (m *Metrics) WatchClockSkew(read func(context.Context) (time.Duration, error)) {
 	ahead := prometheus.NewDesc("sepad_clock_skew_seconds", "How far this machine's clock is ahead of the database's.", nil, nil)
+	figure := &reading[time.Duration]{metrics: m, read: read}
 	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
-		if d, ok := reading(m, read); ok {
+		if d, ok := figure.get(); ok {
 			show(prometheus.MustNewConstMetric(ahead, prometheus.GaugeValue, d.Seconds()))
 		}
 	}))
@@ -64,8 +69,9 @@ func (m *Metrics) WatchDeliveries(read func(context.Context) (map[string]int, er
 // watchStates shows how many of something there are in each state.
 func (m *Metrics) watchStates(name, help string, read func(context.Context) (map[string]int, error)) {
 	amount := prometheus.NewDesc(name, help, []string{"state"}, nil)
+	figure := &reading[map[string]int]{metrics: m, read: read}
 	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
-		states, ok := reading(m, read)
+		states, ok := figure.get()
 		if !ok {
 			return
 		}
@@ -79,23 +85,40 @@ func (m *Metrics) watchStates(name, help string, read func(context.Context) (map
 // whether they were taken.
 func (m *Metrics) WatchUnknownOutcomes(read func(context.Context) (int, error)) {
 	open := prometheus.NewDesc("sepad_unknown_outcomes", "Payments whose outcome the gateway still owes.", nil, nil)
+	figure := &reading[int]{metrics: m, read: read}
 	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
-		if n, ok := reading(m, read); ok {
+		if n, ok := figure.get(); ok {
 			show(prometheus.MustNewConstMetric(open, prometheus.GaugeValue, float64(n)))
 		}
 	}))
 }
 
-// reading reads a figure. One that cannot be read is left out and counted: a
-// gap is seen, a 0 would be believed.
-func reading[T any](m *Metrics, read func(context.Context) (T, error)) (T, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), readingPatience)
-	defer cancel()
-	figure, err := read(ctx)
-	if err != nil {
-		m.failedReadings.Inc()
+// reading is a figure from the database. However many look, it is read once in
+// freshFor: the metrics must not become a load of their own.
+type reading[T any] struct {
+	metrics *Metrics
+	read    func(context.Context) (T, error)
+
+	mu     sync.Mutex
+	figure T
+	err    error
+	until  time.Time
+}
+
+// get gives the figure. One that cannot be read is left out and counted: a gap is
+// seen, a 0 would be believed.
+func (r *reading[T]) get() (T, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := r.metrics.clock.Now(); !now.Before(r.until) {
+		ctx, cancel := context.WithTimeout(context.Background(), readingPatience)
+		defer cancel()
+		if r.figure, r.err = r.read(ctx); r.err != nil {
+			r.metrics.failedReadings.Inc()
+		}
+		r.until = now.Add(freshFor)
 	}
-	return figure, err == nil
+	return r.figure, r.err == nil
 }
 
 // collector reads figures at the moment that somebody looks.

@@ -13,13 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"code.dny.dev/ssrf"
 	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
 	"sepad/internal/limit"
-	"sepad/internal/merchant"
 	"sepad/internal/web"
+	"sepad/internal/webhook"
 )
 
 const (
@@ -56,12 +55,12 @@ type logo struct {
 	until       time.Time
 }
 
-// NewLogos makes a fetcher. In production it does not call private networks: an
-// address of a logo must not become a way into the operator's own.
-func NewLogos(environment merchant.Environment) *Logos {
+// NewLogos makes a fetcher. Unless they are allowed it does not call private
+// networks: an address of a logo must not become a way into the operator's own.
+func NewLogos(allowPrivate bool) *Logos {
 	dialer := &net.Dialer{Timeout: logoTimeout}
-	if environment == merchant.Production {
-		dialer.Control = ssrf.New().Safe
+	if !allowPrivate {
+		dialer.Control = webhook.PublicOnly().Safe
 	}
 	return &Logos{
 		kept: map[string]logo{},

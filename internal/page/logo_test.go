@@ -30,7 +30,7 @@ func TestLogos(t *testing.T) {
 	}))
 	t.Cleanup(host.Close)
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
-	logos := NewLogos(merchant.Sandbox)
+	logos := NewLogos(true)
 
 	good := logos.get(t.Context(), host.URL+"/logo", now)
 	if string(good.picture) != "<svg/>" || good.contentType != "image/svg+xml" {
@@ -62,7 +62,7 @@ func TestProductionCallsNoPrivateNetwork(t *testing.T) {
 	var asked atomic.Int32
 	host := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(host.Close)
-	if got := NewLogos(merchant.Production).get(t.Context(), host.URL+"/logo", time.Unix(1, 0)); got.picture != nil || asked.Load() != 0 {
+	if got := NewLogos(false).get(t.Context(), host.URL+"/logo", time.Unix(1, 0)); got.picture != nil || asked.Load() != 0 {
 		t.Error("the loopback was called")
 	}
 }

@@ -22,6 +22,8 @@ type Applier struct {
 	// Kinds are the adapters whose accounts a tenant may have.
 	Kinds       map[string]gateway.Kind
 	Environment merchant.Environment
+	// AllowTestGateways lets production have accounts that move no money.
+	AllowTestGateways bool
 }
 
 // Rules are what the deployment asks of records.

@@ -364,40 +364,6 @@ func TestApplyMistakes(t *testing.T) {
 	})
 }
 
-func TestApplyInProductionNeedsACreditor(t *testing.T) {
-	t.Parallel()
-	const whole = "creditor: {name: Bookshop GmbH, address: \"Gasse 1, Bern\", identifier: DE98ZZZ09999999999}"
-	const part = "creditor: {name: Bookshop GmbH, identifier: DE98ZZZ09999999999}"
-	production := func(t *testing.T) *bench {
-		b := newBench(storetest.SQLite(t))
-		b.applier.Environment = merchant.Production
-		real := b.applier.Kinds["picky"]
-		real.Real = true
-		b.applier.Kinds["picky"] = real
-		return b
-	}
-	t.Run("for a hosted page and for a gateway that moves money", func(t *testing.T) {
-		t.Parallel()
-		b := production(t)
-		_, err := b.try(t, b.text())
-		wrong, ok := errors.AsType[*merchant.FileError](err)
-		if !ok || len(wrong.Mistakes) != 2 || !strings.Contains(err.Error(), "gateways[0].adapter: In production") ||
-			!strings.Contains(err.Error(), "hosted_pages[0].name: In production") {
-			t.Errorf("gave %v", err)
-		}
-		b.apply(t, b.text(part, whole))
-	})
-	t.Run("and keeps it as long as there is one", func(t *testing.T) {
-		t.Parallel()
-		b := production(t)
-		b.apply(t, b.text(part, whole))
-		short, _, _ := strings.Cut(b.text(), "    gateways:")
-		if _, err := b.try(t, short); err == nil || !strings.Contains(err.Error(), "tenants[0].creditor: In production") {
-			t.Errorf("gave %v", err)
-		}
-	})
-}
-
 func TestApplyTellsEveryMistakeInOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(storetest.SQLite(t))

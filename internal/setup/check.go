@@ -22,6 +22,7 @@ func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 		t.wrong(account.ID, "adapter", "There is no adapter of this name.")
 		return
 	}
+	t.checkMovesMoney(kind, account)
 	mistakes := kind.Check(gateway.Account{
 		ID: account.ID, TenantID: t.id, Name: account.Name, Descriptor: account.Descriptor,
 		TestMode: account.TestMode, Settings: account.Settings,
@@ -80,6 +81,17 @@ func (t *tenantPlan) checkOffer(offer merchant.Offer) {
 		}
 	}
 	t.wrong(offer.ID, "currency", "No gateway collects this currency: SEPA collects EUR.")
+}
+
+// checkMovesMoney keeps production from selling for money that never comes.
+func (t *tenantPlan) checkMovesMoney(kind gateway.Kind, account merchant.GatewayAccount) {
+	switch {
+	case kind.Real || t.applier.Environment != merchant.Production:
+	case !t.applier.AllowTestGateways:
+		t.wrong(account.ID, "adapter", "The adapter %s moves no money: production takes it only with SEPAD_ALLOW_TEST_GATEWAYS=true.", account.Adapter)
+	case !account.TestMode:
+		t.wrong(account.ID, "test_mode", "The adapter %s moves no money: in production it needs test_mode: true.", account.Adapter)
+	}
 }
 
 // checkProfile allows one default webhook profile.

@@ -17,6 +17,8 @@ type Front struct {
 	Proxies TrustedProxies
 	Logger  *slog.Logger
 	Clock   clock.Clock
+	// HTTPSOnly tells browsers to come over https alone, for a year.
+	HTTPSOnly bool
 	// Observe is told of every answer; nil when nobody measures.
 	Observe func(method, route string, status int, took time.Duration)
 }
@@ -82,6 +84,9 @@ func (f Front) Wrap(next http.Handler) http.Handler {
 			answer: &answer{ResponseWriter: w}, route: unmatched,
 		}
 		w.Header().Set("X-Request-Id", known.id)
+		if f.HTTPSOnly {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
 		defer func() { f.finish(r, known, f.Clock.Now().Sub(began)) }()

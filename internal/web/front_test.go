@@ -94,6 +94,18 @@ func TestAnswersAreObserved(t *testing.T) {
 	}
 }
 
+func TestBrowsersAreToldToComeOverHTTPS(t *testing.T) {
+	t.Parallel()
+	for only, want := range map[bool]string{true: "max-age=31536000", false: ""} {
+		var log bytes.Buffer
+		front := Front{Logger: jsonLogger(t, &log), Clock: &steppingClock{}, HTTPSOnly: only}
+		answer := call(t, front.Wrap(NewMux(nil)), "GET", "/nothing/")
+		if got := answer.Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("HTTPSOnly %t sends %q", only, got)
+		}
+	}
+}
+
 func TestARequestIDIsTakenFromTrustedProxiesOnly(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,8 +13,12 @@ import (
 // MaxUpload is the largest body of a call that hands in a file.
 const MaxUpload = 1 << 30
 
-// maxFormField bounds the text of a field beside the file.
-const maxFormField = 4 << 10
+// maxFormField bounds the text of a field beside the file, and maxFormFields how
+// many there are: they are held in memory.
+const (
+	maxFormField  = 4 << 10
+	maxFormFields = 16
+)
 
 var (
 	errUploadType     = &StatusError{Status: http.StatusUnsupportedMediaType, Detail: "The request body must be multipart/form-data."}
@@ -54,6 +58,9 @@ func ReadUpload(w http.ResponseWriter, r *http.Request) (*Upload, error) {
 			return nil, payment.Fields{"file": "file is required, as the last part of the form."}.Err()
 		}
 		if err != nil {
+			return nil, errUploadBroken
+		}
+		if len(upload.fields) == maxFormFields && part.FormName() != "file" {
 			return nil, errUploadBroken
 		}
 		if part.FormName() == "file" {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -17,6 +18,15 @@ const (
 	maxAnswerHead = 64 << 10
 )
 
+// azureWireServer answers machines in that cloud with their credentials. Its
+// address looks public, so that no list of private networks has it.
+var azureWireServer = netip.PrefixFrom(netip.AddrFrom4([4]byte{168, 63, 129, 16}), 32)
+
+// PublicOnly refuses connections to anything but public addresses.
+func PublicOnly(options ...ssrf.Option) *ssrf.Guardian {
+	return ssrf.New(append(options, ssrf.WithDeniedV4Prefixes(azureWireServer))...)
+}
+
 // NewTransport carries deliveries. Unless private networks are allowed, an
 // address is looked at when the connection is made, after names have been
 // resolved: a name may lead anywhere. There is no proxy, since it would connect
@@ -24,7 +34,7 @@ const (
 func NewTransport(allowPrivate bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectPatience}
 	if !allowPrivate {
-		dialer.Control = ssrf.New(ssrf.WithAnyPort()).Safe
+		dialer.Control = PublicOnly(ssrf.WithAnyPort()).Safe
 	}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,

@@ -45,7 +45,7 @@ func TestPrivateNetworksAreRefused(t *testing.T) {
 
 func TestWhichNetworksAreRefused(t *testing.T) {
 	t.Parallel()
-	guard := ssrf.New(ssrf.WithAnyPort())
+	guard := PublicOnly(ssrf.WithAnyPort())
 	for _, c := range []struct {
 		network, address string
 		allowed          bool
@@ -54,6 +54,8 @@ func TestWhichNetworksAreRefused(t *testing.T) {
 		{"tcp4", "172.16.0.1:443", false},
 		{"tcp4", "192.168.1.1:8443", false},
 		{"tcp4", "169.254.169.254:80", false},
+		{"tcp4", "168.63.129.16:80", false},
+		{"tcp4", "168.63.129.17:80", true},
 		{"tcp4", "100.64.0.1:80", false},
 		{"tcp4", "127.0.0.53:80", false},
 		{"tcp4", "224.0.0.1:80", false},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 )
 
 // AdminToken is the operator's credential.
-const AdminToken = "operator-token-of-the-tests"
+const AdminToken = "operator-token-of-the-tests-1234567"
 
 // Options change how a server is started. Without any, it is a sandbox without
 // limits whose sandbox gateway wastes no time.
@@ -74,7 +75,11 @@ func SQLite(t testing.TB, options Options) *Server {
 func Open(t testing.TB, env *storetest.Env, options Options) *Server {
 	t.Helper()
 	s := Start(t, env, options)
-	s.Apply(t, string(shopFile))
+	file := string(shopFile)
+	if s.Environment == merchant.Production {
+		file = strings.NewReplacer("http://", "https://", "test_mode: false", "test_mode: true").Replace(file)
+	}
+	s.Apply(t, file)
 	s.Key, s.RivalKey = s.NewKey(t, Shop, "backend"), s.NewKey(t, Rival, "backend")
 	return s
 }

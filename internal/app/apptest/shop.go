@@ -146,7 +146,7 @@ func (s *Server) Apply(t testing.TB, text string) {
 
 func apply(t testing.TB, s *Server, kinds map[string]gateway.Kind, text string) error {
 	t.Helper()
-	applier := &setup.Applier{Store: s.Env.Store, Kinds: kinds, Environment: s.Environment}
+	applier := &setup.Applier{Store: s.Env.Store, Kinds: kinds, Environment: s.Environment, AllowTestGateways: true}
 	file, err := applier.Rules().ParseFile("test.yaml", []byte(text))
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -172,7 +173,12 @@ func contentPolicy(v view) string {
 // assets serves the styles and the icon, which carry no version in their names
 // and are therefore kept for minutes only.
 func assets() http.Handler {
-	server := http.StripPrefix(sandbox.BankPath, http.FileServerFS(files))
+	folder, err := fs.Sub(files, "assets")
+	if err != nil {
+		panic(err) // the name is a constant that is a valid one
+	}
+	// Its root is the folder: page.html lies beside it.
+	server := http.StripPrefix(sandbox.BankPath+"assets", http.FileServerFS(folder))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=300")
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -196,6 +196,7 @@ func TestAddressesAndHeaders(t *testing.T) {
 			}
 		}
 		b.get("/sandbox/bank/assets/none.css").want(t, http.StatusNotFound)
+		b.get("/sandbox/bank/assets/..%2fpage.html").want(t, http.StatusNotFound)
 	})
 }
 

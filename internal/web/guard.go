@@ -1,0 +1,44 @@
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+
+	"sepad/internal/clock"
+	"sepad/internal/limit"
+)
+
+// errInvalidToken is the answer to a token that opens nothing.
+var errInvalidToken = &StatusError{
+	Status: http.StatusUnauthorized, Detail: "Invalid admin token", Header: map[string]string{"WWW-Authenticate": "Bearer"},
+}
+
+// TokenGuard admits the operator, who is known by a token from the settings.
+type TokenGuard struct {
+	Guesses *limit.Guesses
+	Clock   clock.Clock
+}
+
+// Admit refuses a request that brings none of the tokens, those that are ""
+// left out. Hashes are compared, so that neither the time nor the length of a
+// wrong token tells anything. Who has guessed too often waits, right or wrong.
+func (g TokenGuard) Admit(r *http.Request, tokens ...string) error {
+	credential := ReadCredential(r)
+	if credential.Kind == NoCredential {
+		return ErrNoCredential
+	}
+	caller, now := ClientKey(r.Context()), g.Clock.Now()
+	if wait := g.Guesses.Wait(caller, now); wait > 0 {
+		return Throttled(wait)
+	}
+	brought := sha256.Sum256([]byte(credential.Secret))
+	for _, token := range tokens {
+		want := sha256.Sum256([]byte(token))
+		if token != "" && subtle.ConstantTimeCompare(brought[:], want[:]) == 1 {
+			return nil
+		}
+	}
+	g.Guesses.Wrong(caller, now)
+	return errInvalidToken
+}
