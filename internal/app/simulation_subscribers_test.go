@@ -239,7 +239,7 @@ func (y *years) cancel(p *process) {
 		_ = due.Scan(&tenant, &id) // where none is due it is the other one
 	}
 	y.work(p, "cancellation", func(ctx context.Context) error {
-		_, err := p.app.Billing.Cancel(ctx, uuid.MustParse(tenant), uuid.MustParse(id))
+		_, err := p.app.Billing.Cancel(ctx, uuid.MustParse(tenant), uuid.MustParse(id), payment.CancelledByOperator)
 		if err == nil {
 			y.rules.CancelledByHand[id] = true
 		}

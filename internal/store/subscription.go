@@ -15,7 +15,8 @@ import (
 const SubscriptionColumns = `tenant_id, id, session_id, order_id, lead_id, offer_id, campaign_id, webhook_profile_id,
 	gateway_id, status, amount_minor, currency, billing_frequency, mandate_reference, started_at, next_billing_date,
 	trial_end_date, billing_anchor_date, last_billed_at, cancelled_at, successful_count, failed_count, revenue_minor,
-	created_at, updated_at, period, period_tries, open_transaction_id, sequence_type, mandate_used_at`
+	created_at, updated_at, period, period_tries, open_transaction_id, sequence_type, mandate_used_at,
+	cancel_reason, cancel_code, owed_periods`
 
 // aliased puts the short name of a table before each of its columns.
 func aliased(table, columns string) string {
@@ -28,13 +29,14 @@ func (tx *Tx) insertSubscription(s payment.Subscription, transactionID uuid.UUID
 	tx.Then(`
 		INSERT INTO subscriptions (`+SubscriptionColumns+`, due_at, iban_sealed)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $24, $26, $27, $28, $29, $30, $31, iban_sealed
+			$24, $24, $26, $27, $28, $29, $30, $32, $33, $34, $31, iban_sealed
 		FROM transactions WHERE tenant_id = $1 AND id = $25`,
 		s.TenantID, s.ID, s.SessionID, s.OrderID, s.LeadID, s.OfferID, s.CampaignID, s.WebhookProfileID,
 		s.GatewayID, s.Status, s.AmountMinor, s.Currency, s.Frequency, s.MandateReference, db.Micros(s.StartedAt),
 		date(s.NextBillingDate), date(s.TrialEndDate), date(s.AnchorDate), db.Micros(s.LastBilledAt), db.Micros(s.CancelledAt),
 		s.SuccessfulCount, s.FailedCount, s.RevenueMinor, db.Micros(tx.At), transactionID,
-		s.Period, s.Tries, s.OpenTransactionID, s.SequenceType, db.Micros(s.MandateUsedAt), db.Micros(s.DueAt()))
+		s.Period, s.Tries, s.OpenTransactionID, s.SequenceType, db.Micros(s.MandateUsedAt), db.Micros(s.DueAt()),
+		string(s.CancelReason), s.CancelCode, string(s.Owed))
 }
 
 // ChangeSubscription writes what happened to a subscription, if billing has not
@@ -51,13 +53,15 @@ func (tx *Tx) ChangeSubscription(before, after payment.Subscription) {
 	tx.Require(ErrStale, `
 		UPDATE subscriptions SET status = $3, next_billing_date = $4, cancelled_at = $5, last_billed_at = $6,
 			successful_count = $7, failed_count = $8, revenue_minor = revenue_minor + $9, updated_at = $10,
-			period = $11, period_tries = $12, open_transaction_id = $13, sequence_type = $14, mandate_used_at = $15, due_at = $16
+			period = $11, period_tries = $12, open_transaction_id = $13, sequence_type = $14, mandate_used_at = $15, due_at = $16,
+			cancel_reason = $22, cancel_code = $23, owed_periods = $24
 		WHERE tenant_id = $1 AND id = $2 AND status = $17 AND period = $18 AND period_tries = $19
 			AND COALESCE(open_transaction_id, $20) = $21`,
 		after.TenantID, after.ID, after.Status, date(after.NextBillingDate), db.Micros(after.CancelledAt), db.Micros(after.LastBilledAt),
 		after.SuccessfulCount, after.FailedCount, after.RevenueMinor-before.RevenueMinor, db.Micros(tx.At),
 		after.Period, after.Tries, after.OpenTransactionID, after.SequenceType, db.Micros(after.MandateUsedAt), db.Micros(after.DueAt()),
-		before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID))
+		before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID),
+		string(after.CancelReason), after.CancelCode, string(after.Owed))
 }
 
 // orNil is an id, or the nil id for none.
@@ -130,5 +134,6 @@ func subscriptionFields(s *payment.Subscription) []any {
 		db.Instant{To: &s.UpdatedAt},
 		&s.Period, &s.Tries, &s.OpenTransactionID, &s.SequenceType,
 		db.Instant{To: &s.MandateUsedAt},
+		&s.CancelReason, &s.CancelCode, &s.Owed,
 	}
 }
