@@ -57,7 +57,9 @@ func (b *Books) replay(s *BookedSubscription, f *Findings) replayed {
 			f.add("rebill %s of subscription %s is %s, want %s", x.ID, s.ID, x.Sequence, want)
 		}
 		moved = moved || x.Status != payment.TransactionDeclined
-		r.used, r.open = x.CreatedAt, ""
+		if r.open = ""; !x.ProcessedAt.IsZero() {
+			r.used = x.CreatedAt // what was never sent uses no mandate
+		}
 		b.turn(s, x, &r)
 	}
 	if want := sequence(moved); s.Sequence != want && (r.open == "" || b.Rebills[r.open] == nil || b.Rebills[r.open].Phase == payment.PhaseNone) {
@@ -105,6 +107,13 @@ func (b *Books) turn(s *BookedSubscription, x *BookedTransaction, r *replayed) {
 			r.next = s.Frequency.PeriodStart(s.Anchor, s.after(x, x.ProcessedAt))
 		}
 	case payment.TransactionDeclined:
+		if x.neverArrived() { // the period is due as before
+			r.tries--
+			if at := b.settledAt(x); r.next.Start().After(at) {
+				r.next = payment.DateOf(at)
+			}
+			return
+		}
 		r.refusedForGood = b.hard(x) || r.tries > len(b.Rules.Dunning)
 		if !r.refusedForGood {
 			r.status = payment.SubscriptionPastDue
@@ -114,6 +123,11 @@ func (b *Books) turn(s *BookedSubscription, x *BookedTransaction, r *replayed) {
 		r.period, r.tries, r.status = s.after(x, b.settledAt(x)), 0, payment.SubscriptionActive
 		r.next = s.Frequency.PeriodStart(s.Anchor, r.period)
 	}
+}
+
+// neverArrived tells a payment that its gateway never got, which is no refusal.
+func (x *BookedTransaction) neverArrived() bool {
+	return x.Status == payment.TransactionDeclined && x.Decline == payment.GatewayUnavailable
 }
 
 // after is the period whose turn it is once a rebill was collected at an instant.
@@ -206,9 +220,12 @@ func (b *Books) auditCounters(s *BookedSubscription, f *Findings) {
 	var successful, failed int
 	var billed time.Time
 	revenue := b.earned(s.First)
+	if s.First.collected() && s.First.AmountMinor > 0 {
+		billed = b.settledAt(s.First)
+	}
 	for _, x := range s.Rebills {
 		revenue += b.earned(x)
-		if x.Status == payment.TransactionDeclined {
+		if x.Status == payment.TransactionDeclined && !x.neverArrived() {
 			failed++
 		}
 		if x.collected() {

@@ -138,7 +138,7 @@ func (b *Books) readTransactions(t testing.TB, db *sql.DB) {
 	each(t, db, `SELECT tenant_id, id, session_id, order_id, subscription_id, gateway_id, merchant_transaction_id,
 		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code, refund_of,
 		refunded_minor, refunding_minor, billing_period, attempt_number, sequence_type, created_at, processed_at, updated_at
-		FROM transactions ORDER BY billing_period, attempt_number, created_at`, func(r *sql.Rows) error {
+		FROM transactions ORDER BY created_at, billing_period, attempt_number`, func(r *sql.Rows) error {
 		x := &BookedTransaction{}
 		var session, order, subscription, reference, phase, refundOf sql.NullString
 		var due, period, created, processed, updated sql.NullInt64
