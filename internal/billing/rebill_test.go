@@ -151,7 +151,7 @@ func TestWhatBecomesOfARebill(t *testing.T) {
 					t.Errorf("the next try is on %s, want %s", after.NextBillingDate, want)
 				}
 				d.bill(t, 0) // what waits for an answer, or for another day, is not due
-				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID); err != nil && payment.KindOf(err) != payment.Conflict {
+				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID, payment.CancelledByOperator); err != nil && payment.KindOf(err) != payment.Conflict {
 					t.Fatal(err) // the next case looks at its own alone
 				}
 			})
@@ -381,7 +381,7 @@ func TestCancel(t *testing.T) {
 	each(t, func(t *testing.T, d desk) {
 		t.Run("nothing is billed afterwards", func(t *testing.T) {
 			sub := d.due(t)
-			cancelled, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID)
+			cancelled, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID, payment.CancelledByOperator)
 			if err != nil || cancelled.Status != payment.SubscriptionCancelled || !cancelled.CancelledAt.Equal(d.Time.Now()) {
 				t.Fatalf("it is %s: %v", cancelled.Status, err)
 			}
@@ -390,7 +390,7 @@ func TestCancel(t *testing.T) {
 			if stored := d.Subscription(t, sub.ID); stored.Status != payment.SubscriptionCancelled {
 				t.Errorf("it is stored as %s", stored.Status)
 			}
-			if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID); payment.KindOf(err) != payment.Conflict {
+			if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID, payment.CancelledByOperator); payment.KindOf(err) != payment.Conflict {
 				t.Errorf("cancelled twice: %v", err)
 			}
 		})
@@ -398,7 +398,7 @@ func TestCancel(t *testing.T) {
 			sub := d.due(t)
 			d.Gateway.Answer(approved)
 			d.Gateway.During(func(context.Context) {
-				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID); err != nil {
+				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID, payment.CancelledByOperator); err != nil {
 					t.Errorf("cancel: %v", err)
 				}
 			})
@@ -410,7 +410,7 @@ func TestCancel(t *testing.T) {
 		})
 		t.Run("one of another tenant is not found", func(t *testing.T) {
 			sub := d.Subscribed(t)
-			if _, err := d.Billing.Cancel(t.Context(), d.NewShop(t).ID, sub.ID); payment.KindOf(err) != payment.NotFound {
+			if _, err := d.Billing.Cancel(t.Context(), d.NewShop(t).ID, sub.ID); payment.KindOf(err, payment.CancelledByOperator) != payment.NotFound {
 				t.Errorf("the answer is %v", err)
 			}
 		})

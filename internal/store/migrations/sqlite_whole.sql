@@ -466,6 +466,18 @@ CREATE TABLE encryption_keys (
     was_first    INTEGER NOT NULL,
     CONSTRAINT encryption_keys_name_key PRIMARY KEY (name)
 ) STRICT;
+CREATE UNIQUE INDEX transactions_subscription_id_billing_period_key
+    ON transactions (tenant_id, subscription_id, billing_period)
+    WHERE billing_period IS NOT NULL AND status NOT IN ('declined', 'charged_back');
+CREATE TABLE rebill_pauses (
+    tenant_id    TEXT    NOT NULL,
+    gateway_id   TEXT    NOT NULL,
+    reason       TEXT    NOT NULL,
+    reason_code  TEXT    NOT NULL,
+    since        INTEGER NOT NULL,
+    paused_until INTEGER,
+    CONSTRAINT rebill_pauses_gateway_id_key PRIMARY KEY (tenant_id, gateway_id)
+) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -484,6 +496,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment) VALUES (1, '');
