@@ -410,7 +410,7 @@ func TestCancel(t *testing.T) {
 		})
 		t.Run("one of another tenant is not found", func(t *testing.T) {
 			sub := d.Subscribed(t)
-			if _, err := d.Billing.Cancel(t.Context(), d.NewShop(t).ID, sub.ID); payment.KindOf(err, payment.CancelledByOperator) != payment.NotFound {
+			if _, err := d.Billing.Cancel(t.Context(), d.NewShop(t).ID, sub.ID, payment.CancelledByOperator); payment.KindOf(err) != payment.NotFound {
 				t.Errorf("the answer is %v", err)
 			}
 		})
