@@ -89,10 +89,11 @@ func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64
 func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
 	for range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
+		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
 			due, err := tx.SubscriptionsDue(now, limit+b.Checkout.Aside.Len())
 			claims, found = claims[:0], found[:0]
-			for _, one := range b.workable(due, limit) {
+			for _, one := range b.workable(due, limit, realNow) {
 				found = append(found, one.Subscription)
 				rebill, err := claimOne(tx, one, silence, now)
 				if err != nil {
@@ -112,8 +113,7 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claim
 }
 
 // workable are the first few that are not set aside.
-func (b *Billing) workable(due []store.DueSubscription, limit int) (all []store.DueSubscription) {
-	realNow := b.Checkout.Real.Now()
+func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.Time) (all []store.DueSubscription) {
 	for _, one := range due {
 		if len(all) < limit && !b.Checkout.Aside.Holds(one.Subscription.ID, realNow) {
 			all = append(all, one)

@@ -135,7 +135,7 @@ func TestWhatBecomesOfARebill(t *testing.T) {
 			{"taken in", func() { d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictPending}) }, payment.TransactionPending, payment.SubscriptionActive, true, 0},
 			{"refused", func() { d.Gateway.Answer(declined) }, payment.TransactionDeclined, payment.SubscriptionPastDue, false, 3},
 			{"refused for good", func() { d.Gateway.Answer(closed) }, payment.TransactionDeclined, payment.SubscriptionCancelled, false, 0},
-			{"not sent", func() { d.Gateway.Fail(gateway.ErrNotSent) }, payment.TransactionDeclined, payment.SubscriptionPastDue, false, 3},
+			{"not sent", func() { d.Gateway.Fail(gateway.ErrNotSent) }, payment.TransactionDeclined, payment.SubscriptionActive, false, 0},
 			{"without an answer", func() { d.Gateway.Silence() }, payment.TransactionPending, payment.SubscriptionActive, true, 0},
 			{"to be verified, which nobody can", func() { d.Gateway.Answer(storetest.Verification) }, payment.TransactionPending, payment.SubscriptionActive, true, 0},
 		} {
@@ -224,8 +224,8 @@ func TestTheCampaignsDunningComesFirst(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentThroughAGatewayThatIsSwitchedOff: the rebill is refused without
-// anybody having been asked, and tried again on another day.
+// TestNothingIsSentThroughAGatewayThatIsSwitchedOff: nobody is asked, it costs the
+// subscription nothing, and it is tried again within the hour.
 func TestNothingIsSentThroughAGatewayThatIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d desk) {
@@ -238,14 +238,15 @@ func TestNothingIsSentThroughAGatewayThatIsSwitchedOff(t *testing.T) {
 			t.Error("a rebill was sent")
 		}
 		after := d.Subscription(t, sub.ID)
-		if after.Status != payment.SubscriptionPastDue || after.FailedCount != 1 || after.SuccessfulCount != 0 {
-			t.Errorf("the subscription is %s", after.Status)
+		if after.Status != payment.SubscriptionActive || after.FailedCount != 0 || after.Tries != 0 || after.NextBillingDate != sub.NextBillingDate {
+			t.Errorf("the subscription is %s, %d failed, next %s", after.Status, after.FailedCount, after.NextBillingDate)
 		}
 		if !strings.Contains(d.Log(), "could not be sent") {
 			t.Error("nobody is told")
 		}
 		d.SetGateway(t, d.Shop, func(*merchant.GatewayAccount) {})
-		d.Time.Set(after.NextBillingDate.Start())
+		d.bill(t, 0) // the account is left alone for a while
+		d.Time.Pass(time.Hour)
 		d.bill(t, 1)
 		if after := d.Subscription(t, sub.ID); after.SuccessfulCount != 1 {
 			t.Errorf("the next try billed %d", after.SuccessfulCount)
@@ -261,9 +262,13 @@ func TestNothingIsSentWithAnAccountNumberThatCannotBeOpened(t *testing.T) {
 		sent := len(d.Gateway.Submitted())
 		d.Env.Exec(t, `UPDATE subscriptions SET iban_sealed = 'nothing that a key of ours has sealed'`)
 		d.bill(t, 1)
-		if after := d.Subscription(t, sub.ID); len(d.Gateway.Submitted()) != sent || after.Status != payment.SubscriptionPastDue {
+		if after := d.Subscription(t, sub.ID); len(d.Gateway.Submitted()) != sent || after.Status != payment.SubscriptionActive || after.Tries != 0 {
 			t.Errorf("the subscription is %s, %d rebills were sent", after.Status, len(d.Gateway.Submitted())-sent)
 		}
+		if !strings.Contains(d.Log(), "set aside") {
+			t.Error("nobody is told")
+		}
+		d.bill(t, 0) // it is left alone
 	})
 }
 
@@ -367,7 +372,7 @@ func TestOneThatIsBrokenDoesNotHoldUpTheRest(t *testing.T) {
 		d.Time.Set(sound.NextBillingDate.Start())
 		d.Gateway.Answer(approved)
 		done, err := d.Billing.RunDue(t.Context(), d.Time.Now())
-		if done != 1 || err == nil {
+		if done != 1 || err != nil || !strings.Contains(d.Log(), "set aside") {
 			t.Errorf("%d were billed: %v", done, err)
 		}
 		if after := d.Subscription(t, sound.ID); after.SuccessfulCount != 1 {
@@ -466,7 +471,7 @@ func TestWhatIsInterruptedSaysSo(t *testing.T) {
 			sub := d.Subscribed(t)
 			cancelled := func() bool { return d.Subscription(t, sub.ID).Status == payment.SubscriptionCancelled }
 			checkouttest.Interrupt(t, func(ctx context.Context) error {
-				_, err := d.Billing.Cancel(ctx, sub.TenantID, sub.ID)
+				_, err := d.Billing.Cancel(ctx, sub.TenantID, sub.ID, payment.CancelledByOperator)
 				return err
 			}, func(error) bool { return cancelled() })
 			if !cancelled() {

@@ -34,10 +34,12 @@ func (o Outcome) follows() sepa.Consequence {
 	}
 }
 
-// wasOurs tells that no bank has refused the payer: nothing was sent or arrived,
-// or what was sent was our own mistake. Such a try is no failed billing.
+// wasOurs tells that no bank has refused the payer: nothing was sent, or what was
+// sent was our own mistake. Such a try is no failed billing. One that the gateway
+// has lost is: it was sent, and a gateway that loses the same debit every time must
+// not be asked for it for ever.
 func (o Outcome) wasOurs() bool {
-	return o.Verdict == VerdictUnsent || o.Verdict == VerdictLost || o.follows() == sepa.FollowsCreditor
+	return o.Verdict == VerdictUnsent || o.follows() == sepa.FollowsCreditor
 }
 
 // reasonCode names a refusal: the bank's code, else the normalised one.

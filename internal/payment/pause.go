@@ -19,8 +19,9 @@ const (
 )
 
 const (
-	// awayFor is when an account that was away is tried again.
-	awayFor = 10 * time.Minute
+	// An account that was away is tried again after as long as it has been away,
+	// within these bounds.
+	shortestAway, longestAway = 10 * time.Minute, time.Hour
 	// awayTooLong is when that needs a person.
 	awayTooLong = 24 * time.Hour
 )
@@ -42,8 +43,9 @@ func PauseAway(t Transaction, since, now time.Time) RebillPause {
 	if since.IsZero() {
 		since = now
 	}
+	wait := min(max(now.Sub(since), shortestAway), longestAway)
 	return RebillPause{
-		TenantID: t.TenantID, GatewayID: t.GatewayID, Reason: PausedAway, Since: since, Until: now.Add(awayFor),
+		TenantID: t.TenantID, GatewayID: t.GatewayID, Reason: PausedAway, Since: since, Until: now.Add(wait),
 	}
 }
 
