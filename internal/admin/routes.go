@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
@@ -24,6 +25,7 @@ type Admin struct {
 	Store    *store.Store
 	Checkout *checkout.Checkout
 	Billing  *billing.Billing
+	Banking  *banking.Banking
 	Applier  *setup.Applier
 	Limiter  *limit.Limiter
 	// PublicURL is where the service is reached, without a slash at its end.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/clock"
 	"sepad/internal/payment"
@@ -16,7 +17,7 @@ const maxAdvance = 100 * 365 * 24 * time.Hour
 
 // Advance moves the sandbox's clock forward and does on the way what falls due,
 // each thing at its own time, in order, as if the time had passed.
-func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by time.Duration) (time.Time, error) {
+func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, movable *clock.Movable, by time.Duration) (time.Time, error) {
 	st := b.Checkout.Store
 	if by < 0 || by > maxAdvance {
 		return time.Time{}, payment.Fields{"advance": "The clock moves forward only, by at most 100 years at a time."}.Err()
@@ -30,7 +31,7 @@ func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by
 		if !found || next.After(target) {
 			break
 		}
-		if err := step(ctx, b, movable, next); err != nil {
+		if err := step(ctx, b, banks, movable, next); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -42,12 +43,12 @@ func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by
 
 // step goes to the next due instant, or stays where that has passed, and does
 // what is due there.
-func step(ctx context.Context, b *billing.Billing, movable *clock.Movable, next time.Time) error {
+func step(ctx context.Context, b *billing.Billing, banks *banking.Banking, movable *clock.Movable, next time.Time) error {
 	st := b.Checkout.Store
 	if err := moveTo(ctx, st, movable, next); err != nil {
 		return err
 	}
-	done, err := runDue(ctx, b, movable.Now())
+	done, err := runDue(ctx, b, banks, movable.Now())
 	if err != nil || done > 0 {
 		return err
 	}
@@ -60,9 +61,15 @@ func step(ctx context.Context, b *billing.Billing, movable *clock.Movable, next 
 }
 
 // runDue does everything that is due at an instant: first what payments made
-// before have come to, then the new ones that rest on it.
-func runDue(ctx context.Context, b *billing.Billing, now time.Time) (int, error) {
-	done, err := b.Checkout.RunDue(ctx, now)
+// before have come to, then the new ones that rest on it. A bank that cannot be
+// reached holds up its own files only.
+func runDue(ctx context.Context, b *billing.Billing, banks *banking.Banking, now time.Time) (int, error) {
+	done, err := banks.RunDue(ctx, now)
+	if err != nil {
+		banks.Logger.ErrorContext(ctx, "work for banks failed", "error", err)
+	}
+	settled, err := b.Checkout.RunDue(ctx, now)
+	done += settled
 	if err != nil {
 		return done, err
 	}
