@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/config"
 	"sepad/internal/store/storetest"
 )
 
@@ -31,7 +32,8 @@ type shop struct{ *apptest.Server }
 
 func openShop(t testing.TB) *shop {
 	t.Helper()
-	return stock(t, apptest.SQLite(t, apptest.Options{}))
+	// As with sepad dev: a test's logos lie on this machine.
+	return stock(t, apptest.SQLite(t, apptest.Options{Change: func(s *config.Settings) { s.WebhookAllowPrivate = "true" }}))
 }
 
 // eachShop runs a test on both engines.
