@@ -2,7 +2,6 @@ package page
 
 import (
 	"sepad/internal/payment"
-	"sepad/internal/sepa"
 )
 
 // planView tells a payer when the account is debited, before anything is paid:
@@ -26,7 +25,7 @@ func (v visit) plan() *planView {
 	case terms.BillingType == payment.OneOff:
 		p.Steps = []planStep{{v.shortDay(first, v.now), v.PlanOnly, price}}
 	case terms.BillingType == payment.TrialRecurring && terms.DueMinor() == 0:
-		first = debitDay(terms.TrialEnd(today))
+		first = terms.TrialEnd(today).DueDate()
 		p.Steps = []planStep{
 			{v.PlanToday, v.PlanNothing, ""},
 			{v.shortDay(first, v.now), v.andThen(v.PlanFirst), price},
@@ -34,7 +33,7 @@ func (v visit) plan() *planView {
 	case terms.BillingType == payment.TrialRecurring:
 		p.Steps = []planStep{
 			{v.shortDay(first, v.now), fill(v.ForPeriod, "period", v.trialPeriod()), v.money(terms.DueMinor())},
-			{v.shortDay(debitDay(terms.TrialEnd(today)), v.now), v.andThen(""), price},
+			{v.shortDay(terms.TrialEnd(today).DueDate(), v.now), v.andThen(""), price},
 		}
 	default:
 		p.Steps = []planStep{{v.shortDay(first, v.now), v.PlanFirst, price}}
@@ -42,7 +41,7 @@ func (v visit) plan() *planView {
 			p.Steps[0].Note = v.andThen(v.PlanFirst)
 			break
 		}
-		next := debitDay(terms.Frequency.PeriodStart(today, 1))
+		next := terms.Frequency.PeriodStart(today, 1).DueDate()
 		p.Steps = append(p.Steps, planStep{v.shortDay(next, v.now), v.andThen(""), price})
 	}
 	p.Line = fill(v.PlanLine, "date", v.shortDay(first, v.now))
@@ -63,9 +62,4 @@ func (v visit) andThen(note string) string {
 
 // firstDebit is the day on which a payment that is made on a day is debited:
 // the payer's bank hears of a direct debit a business day before.
-func (v visit) firstDebit(paid payment.Date) payment.Date { return debitDay(paid.AddDays(1)) }
-
-// debitDay is the day on which banks collect what falls due on a day.
-func debitDay(due payment.Date) payment.Date {
-	return payment.DateOf(sepa.NextBusinessDay(due.Start()))
-}
+func (v visit) firstDebit(paid payment.Date) payment.Date { return paid.AddDays(1).DueDate() }

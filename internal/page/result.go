@@ -145,7 +145,7 @@ func (v visit) receipt(at stage) (facts []fact) {
 		add(v.DebitDate, v.day(v.debitOf(at)))
 	}
 	if s := v.last.Subscription; s != nil && !s.NextBillingDate.IsZero() {
-		add(v.NextPayment, v.amount(s.AmountMinor, s.Currency)+", "+v.day(debitDay(s.NextBillingDate)))
+		add(v.NextPayment, v.amount(s.AmountMinor, s.Currency)+", "+v.day(s.NextBillingDate.DueDate()))
 	}
 	add(v.Statement, v.Gateway.Descriptor)
 	add(v.Reference, v.Session.MandateReference)
@@ -164,7 +164,7 @@ func (v visit) accountWords() string {
 func (v visit) debitOf(at stage) payment.Date {
 	t := v.last.Transaction
 	if at == stagePending && !t.SettleDueAt.IsZero() {
-		return debitDay(payment.DateOf(t.SettleDueAt))
+		return payment.DateOf(t.SettleDueAt).DueDate()
 	}
 	return v.firstDebit(payment.DateOf(t.CreatedAt))
 }
