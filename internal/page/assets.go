@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -28,24 +27,21 @@ type asset struct {
 
 func newAsset(contentType string, parts ...[]byte) asset {
 	a := asset{contentType: contentType, plain: bytes.Join(parts, []byte("\n"))}
-	var packed bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is a good one
-	_, _ = writer.Write(a.plain)                                    // a buffer takes everything
-	_ = writer.Close()
-	a.compressed = packed.Bytes()
+	a.compressed = web.Compress(a.plain)
 	return a
 }
 
 // loadAssets puts the files together once. The script carries the table of
 // IBANs that the server itself checks by.
 var loadAssets = sync.OnceValue(func() map[string]asset {
-	const css, js = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
 	return map[string]asset{
-		"page.css": newAsset(css, design.Tokens, readAsset("page.css")),
-		"page.js":  newAsset(js, ibanTable(), readAsset("page.js")),
+		"page.js":  newAsset("text/javascript; charset=utf-8", ibanTable(), readAsset("page.js")),
 		"icon.svg": newAsset("image/svg+xml", readAsset("icon.svg")),
 	}
 })
+
+// pageStyle is the stylesheet without a merchant's colours.
+var pageStyle = sync.OnceValue(func() []byte { return bytes.Join([][]byte{design.Tokens, readAsset("page.css")}, []byte("\n")) })
 
 func readAsset(name string) []byte {
 	content, err := assetFiles.ReadFile("assets/" + name)
@@ -66,14 +62,11 @@ func ibanTable() []byte {
 	return []byte(table.String())
 }
 
-// mandateStyle is the style of a mandate that is saved as a file.
-func mandateStyle() []byte { return loadAssets()["page.css"].plain }
-
 // assetHash changes with every file, so that each may be kept for good.
 var assetHash = sync.OnceValue(func() string {
 	sum := sha256.New()
-	for _, name := range []string{"icon.svg", "page.css", "page.js"} {
-		sum.Write(loadAssets()[name].plain)
+	for _, content := range [][]byte{pageStyle(), loadAssets()["page.js"].plain, loadAssets()["icon.svg"].plain} {
+		sum.Write(content)
 	}
 	const letters = 12
 	return hex.EncodeToString(sum.Sum(nil))[:letters]
@@ -82,10 +75,11 @@ var assetHash = sync.OnceValue(func() string {
 // assetPath is where a file is found.
 func assetPath(name string) string { return "/pay/assets/" + assetHash() + "/" + name }
 
-// brandPath is where the style of two colours is found. It is made of nothing
-// but the colours, so that no look-up and no token goes with it.
-func brandPath(primary, accent string) string {
-	return assetPath("brand-" + strings.TrimPrefix(primary, "#") + "-" + strings.TrimPrefix(accent, "#") + ".css")
+// stylePath is where the style in two colours is found. It is made of nothing
+// but the colours, so that no look-up and no token goes with it; and it is one
+// file, because nothing is seen before the last one is there.
+func stylePath(primary, accent string) string {
+	return assetPath("page-" + strings.TrimPrefix(primary, "#") + "-" + strings.TrimPrefix(accent, "#") + ".css")
 }
 
 // showAsset answers GET /pay/assets/{hash}/{file}. While two versions run side
@@ -94,7 +88,7 @@ func brandPath(primary, accent string) string {
 func showAsset(w http.ResponseWriter, r *http.Request) error {
 	found, known := loadAssets()[r.PathValue("file")]
 	if !known {
-		if found, known = brandAsset(r.PathValue("file")); !known {
+		if found, known = styleAsset(r.PathValue("file")); !known {
 			return web.ErrNotFound
 		}
 	}
@@ -105,7 +99,7 @@ func showAsset(w http.ResponseWriter, r *http.Request) error {
 	}
 	body := found.plain
 	header.Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if web.AcceptsGzip(r) {
 		header.Set("Content-Encoding", "gzip")
 		body = found.compressed
 	}
@@ -116,15 +110,15 @@ func showAsset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// brandAsset reads "brand-1a56db-0e9f6e.css".
-func brandAsset(name string) (asset, bool) {
-	digits, isBrand := strings.CutPrefix(name, "brand-")
+// styleAsset reads "page-1a56db-0e9f6e.css".
+func styleAsset(name string) (asset, bool) {
+	digits, isOurs := strings.CutPrefix(name, "page-")
 	digits, isStyle := strings.CutSuffix(digits, ".css")
 	first, second, _ := strings.Cut(digits, "-")
 	primary, ok := parseColor(first)
 	accent, also := parseColor(second)
-	if !isBrand || !isStyle || !ok || !also {
+	if !isOurs || !isStyle || !ok || !also {
 		return asset{}, false
 	}
-	return newAsset("text/css; charset=utf-8", []byte(brandStyle(primary, accent))), true
+	return newAsset("text/css; charset=utf-8", pageStyle(), []byte(brandStyle(primary, accent))), true
 }

@@ -353,6 +353,10 @@ func (v visit) scriptWords() string {
 	return string(words)
 }
 
+// movesNothing tells a session whose payments are played: in a sandbox, or at an
+// account of the gateway's own sandbox, which a production may have as well.
+func (p *Page) movesNothing(v visit) bool { return v.Gateway.TestMode || p.testIBANs(v) != nil }
+
 // testIBANs are offered where the sandbox's gateway would understand them.
 func (p *Page) testIBANs(v visit) []sandbox.TestIBAN {
 	if p.Checkout.Environment != merchant.Sandbox || v.Gateway.Adapter != "sandbox" {

@@ -70,12 +70,20 @@ func TestProductionCallsNoPrivateNetwork(t *testing.T) {
 func TestTestAccountsStayInTheSandbox(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
-		environment merchant.Environment
-		adapter     string
-		offered     bool
-	}{{merchant.Sandbox, "sandbox", true}, {merchant.Production, "sandbox", false}, {merchant.Sandbox, "acme", false}} {
+		environment                 merchant.Environment
+		adapter                     string
+		testMode, offered, saysTest bool
+	}{
+		{merchant.Sandbox, "sandbox", true, true, true}, {merchant.Sandbox, "sandbox", false, true, true},
+		{merchant.Sandbox, "acme", true, false, true}, {merchant.Sandbox, "acme", false, false, false},
+		{merchant.Production, "sandbox", true, false, true}, {merchant.Production, "acme", true, false, true},
+		{merchant.Production, "acme", false, false, false},
+	} {
 		p := &Page{Checkout: &checkout.Checkout{Environment: one.environment}}
-		v := visit{View: checkout.View{Gateway: merchant.GatewayAccount{Adapter: one.adapter}}}
+		v := visit{View: checkout.View{Gateway: merchant.GatewayAccount{Adapter: one.adapter, TestMode: one.testMode}}}
+		if says := p.movesNothing(v); says != one.saysTest {
+			t.Errorf("%s with %s, test mode %v: says so is %v", one.environment, one.adapter, one.testMode, says)
+		}
 		if offered := p.testIBANs(v) != nil; offered != one.offered {
 			t.Errorf("%s with %s: offered is %v", one.environment, one.adapter, offered)
 		}

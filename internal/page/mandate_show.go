@@ -11,8 +11,8 @@ import (
 type mandateView struct {
 	view
 	Mandate mandate
-	// Style is put into a file that is saved, which has nobody to ask for it.
-	Style    string
+	// Inline is the style of a file that is saved, which has nobody to ask for it.
+	Inline   string
 	SaveName string
 }
 
@@ -45,10 +45,10 @@ func (p *Page) showMandate(w http.ResponseWriter, r *http.Request) error {
 	}
 	shown := mandateView{view: p.frame(r, v, m.Title), Mandate: m, SaveName: "mandate-" + v.Session.MandateReference + ".html"}
 	if query.Has("save") {
-		shown.Style = string(mandateStyle())
+		shown.Inline = string(pageStyle())
 		w.Header().Set("Content-Disposition", `attachment; filename="`+shown.SaveName+`"`)
 	}
-	return write(w, http.StatusOK, "mandate.html", shown)
+	return write(w, r, http.StatusOK, "mandate.html", shown)
 }
 
 // signature says who agreed, from which account and when.

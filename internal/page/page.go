@@ -89,13 +89,13 @@ func (p *Page) explained(next web.Handler) web.Handler {
 			for name, text := range refusal.Header {
 				w.Header().Set(name, text)
 			}
-			return write(w, refusal.Status, "page.html", plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
+			return write(w, r, refusal.Status, "page.html", plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
 		}
 		if payment.KindOf(err) == payment.NotFound {
-			return write(w, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
+			return write(w, r, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
 		}
 		p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
-		return write(w, http.StatusInternalServerError, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
+		return write(w, r, http.StatusInternalServerError, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
 	}
 }
 

@@ -172,14 +172,14 @@ func (p *Page) showSample(w http.ResponseWriter, r *http.Request, v visit, state
 		}
 		shown.Stage, shown.Form, shown.Order.Plan, shown.Trust = stagePay, &f, v.plan(), v.trust(p.Checkout.PublicURL)
 	case "mandate":
-		return writeWith(w, http.StatusOK, "mandate.html", mandateView{view: shown, Mandate: v.mandate()}, previewPolicy)
+		return writeWith(w, r, http.StatusOK, "mandate.html", mandateView{view: shown, Mandate: v.mandate()}, previewPolicy)
 	case "slow":
 		shown.Stage, shown.Result = stageProcessing, v.result(stageProcessing)
 	default:
 		shown.Stage = stage(state)
 		shown.Result = v.result(shown.Stage)
 	}
-	return writeWith(w, http.StatusOK, "page.html", shown, previewPolicy)
+	return writeWith(w, r, http.StatusOK, "page.html", shown, previewPolicy)
 }
 
 // previewPolicy lets the operator's own pages show a preview, with its logo

@@ -5,8 +5,10 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"strconv"
 
 	"sepad/internal/merchant"
+	"sepad/internal/web"
 )
 
 //go:embed *.html
@@ -29,11 +31,12 @@ type view struct {
 	Merchant string
 	Logo     *logoView
 	BackURL  string
-	Brand    string
+	Style    string
 	Links    []way
 	FootText string
 	// Trust is said below the button, in a few words each.
-	Trust    []string
+	Trust []string
+	// TestMode tells that no money moves.
 	TestMode bool
 	// Preview tells that nothing on the page may be sent; LanguageQuery stands
 	// before the language in the links of its switch.
@@ -56,7 +59,7 @@ func (v view) Texts() *texts { return v.texts }
 // plainView is a page of no session.
 func plainView(l *tongue, title, text string, t tone, retry bool) view {
 	return view{
-		tongue: l, Tongues: tongues, Title: title, Brand: brandPath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
+		tongue: l, Tongues: tongues, Title: title, Style: stylePath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
 		Result: &resultView{Tone: t, Title: title, Text: text, Retry: retry},
 	}
 }
@@ -65,11 +68,11 @@ func plainView(l *tongue, title, text string, t tone, retry bool) view {
 func (p *Page) frame(r *http.Request, v visit, title string) view {
 	f := view{
 		tongue: v.tongue, Tongues: tongues, Title: title, Merchant: v.Tenant.Name, Order: v.order(),
-		Links: v.links(), FootText: v.content("footer_text"),
-		Brand: brandPath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
+		Links: v.links(), FootText: v.content("footer_text"), TestMode: p.movesNothing(v),
+		Style: stylePath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
 	}
 	if v.Page != nil {
-		f.Brand = brandPath(v.Page.Branding.PrimaryColor, v.Page.Branding.AccentColor)
+		f.Style = stylePath(v.Page.Branding.PrimaryColor, v.Page.Branding.AccentColor)
 		f.BackURL = webAddress(v.Page.Links.Shop)
 		f.Logo = p.logoOf(r, v)
 	}
@@ -81,13 +84,15 @@ func (p *Page) frame(r *http.Request, v visit, title string) view {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-func write(w http.ResponseWriter, status int, name string, data any) error {
+func write(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
 	w.Header().Set("X-Frame-Options", "DENY")
-	return writeWith(w, status, name, data, contentPolicy)
+	return writeWith(w, r, status, name, data, contentPolicy)
 }
 
-// writeWith renders before the status is sent, so that no half page is.
-func writeWith(w http.ResponseWriter, status int, name string, data any, policy string) error {
+// writeWith renders before the status is sent, so that no half page is. It may be
+// compressed although it holds what nobody else should read: nothing that another
+// site could choose stands beside it.
+func writeWith(w http.ResponseWriter, r *http.Request, status int, name string, data any, policy string) error {
 	var html bytes.Buffer
 	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
 		return err
@@ -100,7 +105,14 @@ func writeWith(w http.ResponseWriter, status int, name string, data any, policy 
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Vary", "Accept-Encoding")
+	content := html.Bytes()
+	if web.AcceptsGzip(r) {
+		header.Set("Content-Encoding", "gzip")
+		content = web.Compress(content)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(status)
-	_, _ = w.Write(html.Bytes())
+	_, _ = w.Write(content)
 	return nil
 }

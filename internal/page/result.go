@@ -178,9 +178,10 @@ func (v visit) failure() *resultView {
 	if v.Page == nil {
 		return res
 	}
-	v.lead(res, v.Page.FailureRedirectURL, v.Continue)
+	// What a payer still wants is to pay.
 	v.offer(res, v.Page.Links.OtherPayment, v.texts.OtherPayment)
-	if len(res.Ways) == 0 {
+	before := len(res.Ways)
+	if v.lead(res, v.Page.FailureRedirectURL, v.BackTo); len(res.Ways) == before {
 		v.offer(res, v.Page.Links.Shop, v.BackTo)
 	}
 	return res

@@ -35,9 +35,9 @@ func (p *Page) showStage(w http.ResponseWriter, r *http.Request, status int, v v
 	res := v.result(at)
 	res.Unconfirmed = r.URL.Query().Has("checked")
 	shown := p.frame(r, v, res.Title)
-	shown.Stage, shown.Result, shown.TestMode = at, res, p.testIBANs(v) != nil
+	shown.Stage, shown.Result = at, res
 	shown.Reload = pause(res, at)
-	return write(w, status, "page.html", shown)
+	return write(w, r, status, "page.html", shown)
 }
 
 // showForm shows the form with what is in it.
@@ -45,9 +45,9 @@ func (p *Page) showForm(w http.ResponseWriter, r *http.Request, status int, v vi
 	shown := p.frame(r, v, fill(v.PayTitle, "merchant", v.Tenant.Name))
 	shown.Order.Plan = v.plan()
 	f.TestIBANs = p.testIBANs(v)
-	shown.Stage, shown.Form, shown.TestMode = stagePay, &f, f.TestIBANs != nil
+	shown.Stage, shown.Form = stagePay, &f
 	shown.Trust = v.trust(p.Checkout.PublicURL)
-	return write(w, status, "page.html", shown)
+	return write(w, r, status, "page.html", shown)
 }
 
 // Seconds that a browser without our script waits before it looks again.
