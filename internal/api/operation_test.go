@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"sepad"
 	"sepad/internal/app/apptest"
 	"sepad/internal/config"
+	"sepad/internal/db"
 )
 
 func TestWhatAnOperatorLooksAt(t *testing.T) {
@@ -49,6 +51,14 @@ func TestWhatAnOperatorLooksAt(t *testing.T) {
 			if strings.Contains(text, token) {
 				t.Error("a token is in the metrics")
 			}
+		})
+		t.Run("/metrics counts who had to wait for a connection, and for how long", func(t *testing.T) {
+			waits, seconds := waitedFor(t, s)
+			apptest.Eventually(t, "a wait is counted", func() bool {
+				askOneTooMany(t, s)
+				nowWaits, nowSeconds := waitedFor(t, s)
+				return nowWaits > waits && nowSeconds > seconds
+			})
 		})
 		t.Run("/openapi.yaml is the document", func(t *testing.T) {
 			if answer := get(t, "/openapi.yaml").Want(t, http.StatusOK, nil); !bytes.Contains(answer.Raw, sepad.OpenAPI[:64]) {
@@ -143,4 +153,54 @@ func TestTheAdminClock(t *testing.T) {
 			s.Do(t, apptest.Request{Path: "/admin/v1/clock/", Key: key}).Want(t, http.StatusUnauthorized, nil)
 		}
 	})
+}
+
+// askOneTooMany takes every connection, has somebody ask for one more, and gives
+// them back.
+func askOneTooMany(t *testing.T, s *apptest.Server) {
+	t.Helper()
+	connections := s.App.Store.Pool().Max
+	if s.Env.Engine == "sqlite" {
+		connections-- // one of them is the writer's
+	}
+	held := make([]db.Rows, connections)
+	for i := range held {
+		rows, err := s.App.Store.Query(t.Context(), "SELECT 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held[i] = rows
+	}
+	asks, answered := make(chan struct{}), make(chan error)
+	go func() {
+		close(asks)
+		rows, err := s.App.Store.Query(t.Context(), "SELECT 1")
+		if err == nil {
+			rows.Close()
+		}
+		answered <- err
+	}()
+	<-asks
+	for _, rows := range held {
+		rows.Close()
+	}
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitedFor reads how often and how long connections were waited for.
+func waitedFor(t *testing.T, s *apptest.Server) (waits, seconds float64) {
+	t.Helper()
+	text := string(s.Do(t, apptest.Request{Path: "/metrics", Key: apptest.AdminToken, Undocumented: true}).Want(t, http.StatusOK, nil).Raw)
+	read := func(name string) float64 {
+		_, line, found := strings.Cut(text, "\n"+name+`{pool="main"} `)
+		number, _, _ := strings.Cut(line, "\n")
+		value, err := strconv.ParseFloat(number, 64)
+		if !found || err != nil {
+			t.Fatalf("%s is missing: %v", name, err)
+		}
+		return value
+	}
+	return read("sepad_db_waits_total"), read("sepad_db_wait_seconds_total")
 }

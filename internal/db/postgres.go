@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"time"
 
@@ -26,9 +27,14 @@ const (
 	pgUndefinedTable   = "42P01"
 )
 
-// writeTries bounds how often a unit is run again that PostgreSQL sacrificed to
-// another one.
-const writeTries = 4
+const (
+	// writeTries bounds how often a unit is run that PostgreSQL sacrifices to others.
+	writeTries = 5
+	// wayPause is how long such a unit leaves the other one the way, at first. PostgreSQL
+	// gives a row to whoever asks first, not to whoever has waited: a unit that came back
+	// at once took it again before the other had woken, and both were locked as before.
+	wayPause = 10 * time.Millisecond
+)
 
 // postgres is the engine of an installation with several processes.
 type postgres struct {
@@ -64,12 +70,28 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 }
 
 func (p *postgres) write(ctx context.Context, at time.Time, work func(*Tx) error) (err error) {
-	for range writeTries {
+	for try := range writeTries {
+		if try > 0 && !giveWay(ctx, wayPause<<try) {
+			break
+		}
 		if err = p.writeOnce(ctx, at, work); !sacrificed(err) {
 			break
 		}
 	}
 	return err
+}
+
+// giveWay waits for half of a time or more, so that several units do not come back
+// together; false tells that the caller has left meanwhile.
+func giveWay(ctx context.Context, most time.Duration) bool {
+	timer := time.NewTimer(most/2 + rand.N(most/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // sacrificed tells that PostgreSQL rolled a unit back in favour of another one.
