@@ -139,7 +139,7 @@ func pickOnce(ctx context.Context, books *store.Store) error {
 	now := time.Now()
 	found := 0
 	err := books.Write(ctx, now, func(tx *store.Tx) error {
-		due, err := tx.SubscriptionsDue(now, picked, 0)
+		due, err := tx.SubscriptionsDue(now, picked)
 		if found = len(due); err != nil {
 			return err
 		}

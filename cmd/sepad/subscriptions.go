@@ -146,7 +146,7 @@ func (subscriptionsCancelCommand) Help() string {
 
 func (c *subscriptionsCancelCommand) Run(p *program) error {
 	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
-		cancelled, err := b.Cancel(p.ctx, tenantID, id)
+		cancelled, err := b.Cancel(p.ctx, tenantID, id, payment.CancelledByOperator)
 		if err != nil {
 			return err
 		}

@@ -35,8 +35,8 @@ func TestChargebackByHand(t *testing.T) {
 		if got := revenue(t, s); got != 0 {
 			t.Errorf("the revenue is %d", got)
 		}
-		if got := status(t, s, "subscriptions"); got != "CANCELLED" {
-			t.Errorf("the subscription is %s", got)
+		if got := status(t, s, "subscriptions"); got != "PAST_DUE" {
+			t.Errorf("the subscription is %s: insufficient funds are a failed billing", got)
 		}
 		s.Do(t, operator(chargebacks, apptest.Body{"transaction_id": id})).WantDetail(t, http.StatusConflict, "The payment was charged back already.")
 	})

@@ -58,7 +58,7 @@ func (a *Admin) cancelSubscription(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	cancelled, err := a.Billing.Cancel(r.Context(), tenantID, id)
+	cancelled, err := a.Billing.Cancel(r.Context(), tenantID, id, payment.CancelledByOperator)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ import (
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/metrics"
+	"sepad/internal/payment"
 	"sepad/internal/sepa"
 	"sepad/internal/setup"
 	"sepad/internal/store"
@@ -236,6 +237,22 @@ func (a *App) watch() {
 	a.metrics.WatchUnknownOutcomes(a.Store.UnknownOutcomes)
 	a.metrics.WatchDeliveries(a.Store.DeliveryBacklog)
 	a.metrics.WatchClockSkew(a.skew.measure)
+	a.metrics.WatchRebillPauses(a.rebillPauses)
+	a.metrics.WatchSetAside(a.Checkout.Aside.Total)
+}
+
+// rebillPauses counts the gateway accounts that are paused, and those of them that
+// need a person though they would be tried again.
+func (a *App) rebillPauses(ctx context.Context) (map[string]int, error) {
+	pauses, err := a.Store.RebillPauses(ctx)
+	counts := map[string]int{"creditor": 0, "away": 0, "away_too_long": 0}
+	for _, p := range pauses {
+		counts[string(p.Reason)]++
+		if p.Reason == payment.PausedAway && p.NeedsPerson(a.Checkout.Clock.Now()) {
+			counts["away_too_long"]++
+		}
+	}
+	return counts, err
 }
 
 func (a *App) watchPool(name string, read func() db.PoolStats) {

@@ -27,6 +27,8 @@ type simulatedGateway struct {
 	// faulty is in how many exchanges of a hundred something goes wrong; 0 is a
 	// network without faults.
 	faulty int
+	// backAt is until when nobody reaches it.
+	backAt time.Time
 	// fate changes what becomes of a payment on its way; nil leaves it alone.
 	fate func(gateway.Charge) gateway.Charge
 }
@@ -114,6 +116,9 @@ func (g *simulatedGateway) fault() fault {
 // its time is over or not at all: that much a timeout can promise.
 func (g *simulatedGateway) exchange(name string, arrive func() (payment.Outcome, error)) (payment.Outcome, error) {
 	w, sender := g.w, g.w.current
+	if w.serviceNow().Before(g.backAt) {
+		return payment.Outcome{}, fmt.Errorf("nobody is there: %w", gateway.ErrNotSent)
+	}
 	if sender == nil {
 		return arrive() // nobody is made to stop, so that many speak at once
 	}

@@ -33,6 +33,7 @@ type purchase struct {
 var starters = map[sandbox.Outcome]int{
 	sandbox.Approved: 6, sandbox.Slow: 1, sandbox.VerificationApproved: 1, sandbox.VerificationPage: 1,
 	sandbox.PendingApproved: 3, sandbox.PendingDeclined: 1, sandbox.TimeoutApproved: 2, sandbox.Chargeback: 1,
+	sandbox.ReturnedInsufficientFunds: 2, sandbox.ReturnedMandateRejected: 1, sandbox.ReturnedAccountClosed: 1,
 	sandbox.RebillDeclinedOnce: 3, sandbox.RebillDeclined: 1, sandbox.RebillAccountClosed: 1,
 }
 
@@ -176,6 +177,9 @@ var fates = []struct {
 	{sandbox.PendingApproved, 500},
 	{sandbox.PendingDeclined, 200},
 	{sandbox.Chargeback, 4},
+	{sandbox.ReturnedInsufficientFunds, 150},
+	{sandbox.ReturnedMandateRejected, 3},
+	{sandbox.ReturnedAccountClosed, 3},
 	{sandbox.TimeoutApproved, 300},
 	{sandbox.TimeoutLost, 100},
 	{sandbox.GatewayUnavailable, 100},
@@ -221,7 +225,72 @@ func (y *years) meddle() {
 		y.refund(p)
 	case n < 70:
 		y.sayAgain(p)
+	case n < 74:
+		y.resume(p)
+	case n < 76:
+		y.takeAway()
+	case n < 78:
+		y.spoil()
 	}
+}
+
+// resume has a person look after the gateway accounts that a bank has blamed.
+func (y *years) resume(p *process) {
+	y.t.Helper()
+	pauses, err := y.env.Store.RebillPauses(y.t.Context())
+	if err != nil {
+		y.fail("reading the pauses: %v", err)
+	}
+	for _, pause := range pauses {
+		y.work(p, "resumption", func(ctx context.Context) error {
+			_, err := p.app.Billing.Resume(ctx, pause.TenantID, pause.GatewayID)
+			return tolerate(err)
+		})
+	}
+}
+
+// takeAway has nobody reach the gateway for hours or days.
+func (y *years) takeAway() {
+	y.gateway.backAt = y.w.serviceNow().Add(pick(y.w, []time.Duration{2 * time.Hour, 12 * time.Hour, 2 * day, 5 * day}))
+	y.outages++
+	y.w.note("the gateway is away until %s", y.gateway.backAt)
+}
+
+// spoil breaks the stored account of a subscription, as a damaged disk would, and
+// mends the one that was broken before.
+func (y *years) spoil() {
+	y.t.Helper()
+	y.mend()
+	if len(y.subscriptions) == 0 {
+		return
+	}
+	id := pick(y.w, y.subscriptions).ID
+	db := y.env.DB(y.t)
+	defer db.Close()
+	var sealed string
+	err := db.QueryRowContext(y.t.Context(), `SELECT iban_sealed FROM subscriptions WHERE id = $1`, id).Scan(&sealed)
+	if err == nil {
+		_, err = db.ExecContext(y.t.Context(), `UPDATE subscriptions SET iban_sealed = $2 WHERE id = $1`, id, "spoilt")
+	}
+	if err != nil {
+		y.fail("spoiling %s: %v", id, err)
+	}
+	y.w.note("the account of subscription %s is spoilt", id)
+	y.spoilt, y.sealed = id, sealed
+	y.poisoned++
+}
+
+func (y *years) mend() {
+	y.t.Helper()
+	if y.spoilt == "" {
+		return
+	}
+	db := y.env.DB(y.t)
+	defer db.Close()
+	if _, err := db.ExecContext(y.t.Context(), `UPDATE subscriptions SET iban_sealed = $2 WHERE id = $1`, y.spoilt, y.sealed); err != nil {
+		y.fail("mending %s: %v", y.spoilt, err)
+	}
+	y.spoilt = ""
 }
 
 // cancel ends a subscription, often one that is about to be billed.
@@ -239,7 +308,7 @@ func (y *years) cancel(p *process) {
 		_ = due.Scan(&tenant, &id) // where none is due it is the other one
 	}
 	y.work(p, "cancellation", func(ctx context.Context) error {
-		_, err := p.app.Billing.Cancel(ctx, uuid.MustParse(tenant), uuid.MustParse(id))
+		_, err := p.app.Billing.Cancel(ctx, uuid.MustParse(tenant), uuid.MustParse(id), payment.CancelledByOperator)
 		if err == nil {
 			y.rules.CancelledByHand[id] = true
 		}
@@ -262,6 +331,10 @@ func (y *years) refund(p *process) {
 	})
 }
 
+// returnCodes has every class of reason: a failed billing, the end, the payer's
+// claim, a mistake of ours, and a code that says nothing.
+var returnCodes = []string{"AM04", "MS03", "AC04", "MD01", "MD06", "AC03", "BE05", ""}
+
 // chargeBack records by hand what only a payment that was collected can meet.
 func (y *years) chargeBack(p *process) {
 	if len(y.rebills) == 0 {
@@ -271,7 +344,9 @@ func (y *years) chargeBack(p *process) {
 	if x.Status != payment.TransactionApproved {
 		return
 	}
-	report := payment.Chargeback{Source: payment.ChargebackManual, AmountMinor: payment.Minor(x.AmountMinor)}
+	report := payment.Chargeback{
+		Source: payment.ChargebackManual, AmountMinor: payment.Minor(x.AmountMinor), ReasonCode: pick(y.w, returnCodes),
+	}
 	y.work(p, "chargeback", func(ctx context.Context) error {
 		_, err := p.app.Checkout.ChargeBack(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), report, store.RequestKey{})
 		return tolerate(err)

@@ -28,7 +28,8 @@ const (
 // TestSimulationOfYears sells subscriptions of all kinds and lets years pass over
 // them, in jumps of hours to months: banks refuse, answers are lost, come late and
 // twice, servers die or are all away, two of them bill at once, money is given
-// and taken back, and subscriptions are cancelled. Now and then, and at the end,
+// and taken back for every class of reason, gateways are away for days, records
+// are broken, accounts are paused and resumed, and subscriptions are cancelled. Now and then, and at the end,
 // every period must be billed once, refused for a recorded reason or left out by
 // rule, and everything must add up.
 func TestSimulationOfYears(t *testing.T) {
@@ -47,6 +48,11 @@ type years struct {
 	customers int
 	bought    map[int]bool
 	jumps     int
+	// outages and poisoned count what went wrong; spoilt is the subscription whose
+	// account is broken now, "" for none, and sealed is what it was.
+	outages, poisoned int
+	spoilt            string
+	sealed            string
 	// rebills and subscriptions are those of the last audit.
 	rebills       []*storetest.BookedTransaction
 	subscriptions []*storetest.BookedSubscription
@@ -234,7 +240,7 @@ const maxMissed = 100
 // nothingLeft tells that nothing is due and nothing is unknown.
 func (y *years) nothingLeft() bool {
 	y.t.Helper()
-	next, found, err := y.env.Store.NextDue(y.t.Context())
+	next, found, err := y.env.Store.NextDue(y.t.Context(), time.Time{})
 	unknown, unknownErr := y.env.Store.UnknownOutcomes(y.t.Context())
 	if err := errors.Join(err, unknownErr); err != nil {
 		y.fail("looking for what is left: %v", err)
@@ -246,7 +252,10 @@ func (y *years) nothingLeft() bool {
 // due be done: then nothing is behind.
 func (y *years) comeToRest() {
 	y.t.Helper()
-	y.gateway.faulty, y.gateway.fate = 0, nil
+	y.gateway.faulty, y.gateway.fate, y.gateway.backAt = 0, nil, time.Time{}
+	y.mend()
+	y.resume(y.processes[0])
+	y.untilAllRest()
 	for i := range y.processes {
 		y.crash(i) // which also forgets gateways that did not answer
 	}
@@ -288,9 +297,9 @@ func (y *years) tell() {
 	for _, x := range y.earlier.Rebills {
 		outcomes[x.Status]++
 	}
-	y.t.Logf("seed %d: %d crashes, %d jumps to %s, subscriptions %v (%d by hand), rebills %v, %d refunds, %d chargebacks",
+	y.t.Logf("seed %d: %d crashes, %d jumps to %s, subscriptions %v (%d by hand), rebills %v, %d refunds, %d chargebacks, %d outages, %d poisoned",
 		y.w.seed, y.crashes, y.jumps, y.w.serviceNow().Format(time.DateOnly), statuses, len(y.rules.CancelledByHand),
-		outcomes, len(y.earlier.Refunds), len(y.earlier.Chargebacks))
+		outcomes, len(y.earlier.Refunds), len(y.earlier.Chargebacks), y.outages, y.poisoned)
 }
 
 // tolerate passes over refusals: what somebody tries may be impossible by now.

@@ -19,14 +19,14 @@ const cancelTries = 8
 
 // Cancel ends a subscription at once: nothing is billed afterwards. A rebill that
 // is at the gateway already is still settled by its answer.
-func (b *Billing) Cancel(ctx context.Context, tenantID, id uuid.UUID) (cancelled payment.Subscription, err error) {
+func (b *Billing) Cancel(ctx context.Context, tenantID, id uuid.UUID, by payment.CancelReason) (cancelled payment.Subscription, err error) {
 	for range cancelTries {
 		now := b.Checkout.Clock.Now()
 		found, err := b.Checkout.Store.Tenant(tenantID).Subscription(ctx, id)
 		if err != nil {
 			return found, err
 		}
-		if cancelled, err = payment.CancelSubscription(found, now); err != nil {
+		if cancelled, err = payment.CancelSubscription(found, by, now); err != nil {
 			return found, err
 		}
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {

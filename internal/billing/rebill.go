@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -26,9 +26,6 @@ import (
 const (
 	usualLanes   = 8
 	usualPerLane = 8
-	// maxBroken bounds how many subscriptions that cannot be claimed a lane
-	// passes over.
-	maxBroken = 100
 	// claimTries bounds how often a batch is claimed anew because a random
 	// reference was taken already.
 	claimTries = 5
@@ -57,44 +54,47 @@ func (b *Billing) RunDue(ctx context.Context, now time.Time) (int, error) {
 	return int(done.Load()), err
 }
 
-// runLane works until nothing is due. What cannot be claimed is left where it is
-// and does not hold up what is due behind it.
+// runLane works until nothing is due. What cannot be claimed is set aside and does
+// not hold up what is due behind it.
 func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64, more func()) (failed error) {
 	perLane := cmp.Or(b.PerLane, usualPerLane)
-	size, broken := perLane, 0
-	for broken < maxBroken {
-		claims, found, err := b.claimDue(ctx, now, size, broken)
+	size := perLane
+	for {
+		claims, found, err := b.claimDue(ctx, now, size)
 		switch {
 		case ctx.Err() != nil:
 			return errors.Join(failed, ctx.Err())
+		case err != nil && len(found) == 0:
+			return errors.Join(failed, err) // nothing could be read
 		case err != nil && size > 1:
 			size = 1 // one by one, to find the one that is broken
 			continue
 		case err != nil:
-			broken++
-			failed = errors.Join(failed, err)
+			b.Checkout.SetAside(ctx, found[0].TenantID, found[0].ID, err)
+			size = perLane
 			continue
-		case found == 0:
+		case len(found) == 0:
 			return failed
-		case found == perLane:
+		case len(found) == perLane:
 			more()
 		}
-		done.Add(int64(found))
+		done.Add(int64(len(found)))
 		failed = errors.Join(failed, b.sendAll(ctx, claims))
 	}
-	return failed
 }
 
 // claimDue writes down the rebills of subscriptions that are due, before any
-// gateway hears of them, and ends those whose mandate has lapsed. It says how many
+// gateway hears of them, and ends those whose mandate has lapsed. It says which
 // subscriptions it found.
-func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) (claims []claim, found int, err error) {
+func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
 	for range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
+		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
-			due, err := tx.SubscriptionsDue(now, limit, skip)
-			claims, found = claims[:0], len(due)
-			for _, one := range due {
+			due, err := tx.SubscriptionsDue(now, limit+b.Checkout.Aside.Len())
+			claims, found = claims[:0], found[:0]
+			for _, one := range b.workable(due, limit, realNow) {
+				found = append(found, one.Subscription)
 				rebill, err := claimOne(tx, one, silence, now)
 				if err != nil {
 					return err
@@ -110,6 +110,16 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit, skip int) 
 		}
 	}
 	return claims, found, err
+}
+
+// workable are the first few that are not set aside.
+func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.Time) (all []store.DueSubscription) {
+	for _, one := range due {
+		if len(all) < limit && !b.Checkout.Aside.Holds(one.Subscription.ID, realNow) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
@@ -150,43 +160,65 @@ func (b *Billing) sendAll(ctx context.Context, claims []claim) error {
 }
 
 // send submits a rebill and settles it by the answer. Without one the gateway is
-// asked later.
+// asked later. One that could not be sent costs its subscription nothing but time.
 func (b *Billing) send(ctx context.Context, c claim) error {
 	setup, err := b.Checkout.Store.Setup(ctx, c.Transaction.TenantID, c.due.SetupVersion)
 	if err != nil {
 		return err
 	}
-	client, charge, err := b.prepare(setup, c)
+	unsent := payment.Outcome{Verdict: payment.VerdictUnsent, Decline: payment.Decline{Message: "The rebill could not be sent."}}
+	client, account, err := b.Checkout.Account(setup, c.Transaction.GatewayID)
+	if err != nil || !account.Active {
+		return b.notSent(ctx, setup, c, unsent)
+	}
+	charge, err := b.charge(setup, account, c)
 	if err != nil {
-		b.Checkout.Logger.ErrorContext(ctx, "a rebill could not be sent", "transaction_id", c.Transaction.ID, "error", err)
-		return b.Checkout.SettleRebill(ctx, setup, c.Debit, payment.Outcome{
-			Verdict: payment.VerdictUnsent, Decline: payment.Decline{Message: "The rebill could not be sent."},
-		})
+		b.Checkout.SetAside(ctx, c.Transaction.TenantID, c.due.Subscription.ID, err)
+		return b.Checkout.SettleRebill(ctx, setup, c.Debit, unsent)
 	}
 	outcome, err := client.Submit(ctx, charge)
-	if err != nil || outcome.Verdict == payment.VerdictVerify {
+	switch {
+	case err != nil || !c.IsAnsweredBy(outcome):
 		b.Checkout.RebillUnknown(ctx, client, c.Transaction)
 		return nil //nolint:nilerr // an unknown outcome is no failure: the gateway is asked about it
+	case outcome.Verdict == payment.VerdictUnsent:
+		return b.notSent(ctx, setup, c, outcome)
+	case !c.due.PausedSince.IsZero():
+		err = b.Checkout.Store.Write(ctx, c.Transaction.CreatedAt, func(tx *store.Tx) error {
+			tx.ResumeRebills(c.Transaction.TenantID, c.Transaction.GatewayID, payment.PausedAway)
+			return nil
+		})
 	}
-	return b.Checkout.SettleRebill(ctx, setup, c.Debit, outcome)
+	return errors.Join(err, b.Checkout.SettleRebill(ctx, setup, c.Debit, outcome))
 }
 
-// prepare finds the gateway and opens the account number.
-func (b *Billing) prepare(setup *merchant.Setup, c claim) (*gateway.Client, gateway.Charge, error) {
+// notSent holds what else is due at the gateway account back for a while, before
+// the try is given back: otherwise it would be due at once.
+func (b *Billing) notSent(ctx context.Context, setup *merchant.Setup, c claim, o payment.Outcome) error {
+	now := b.Checkout.Clock.Now()
+	pause := payment.PauseAway(c.Transaction, c.due.PausedSince, now)
+	level := slog.LevelWarn
+	if pause.NeedsPerson(now) {
+		level = slog.LevelError
+	}
+	b.Checkout.Logger.Log(ctx, level, "a rebill could not be sent; those of the gateway account wait",
+		"transaction_id", c.Transaction.ID, "gateway_id", pause.GatewayID, "since", pause.Since, "until", pause.Until)
+	err := b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.PauseRebills(pause)
+		return nil
+	})
+	return errors.Join(err, b.Checkout.SettleRebill(ctx, setup, c.Debit, o))
+}
+
+// charge opens the account number and says what is to be collected.
+func (b *Billing) charge(setup *merchant.Setup, account merchant.GatewayAccount, c claim) (gateway.Charge, error) {
 	t := c.Transaction
-	client, account, err := b.Checkout.Account(setup, t.GatewayID)
-	if err != nil {
-		return nil, gateway.Charge{}, err
-	}
-	if !account.Active {
-		return nil, gateway.Charge{}, fmt.Errorf("gateway %s is not active", t.GatewayID)
-	}
 	opened, err := b.Checkout.Vault.Open(c.due.SealedIBAN, checkout.PurposeIBAN(t.TenantID))
 	if err != nil {
-		return nil, gateway.Charge{}, err
+		return gateway.Charge{}, err
 	}
 	iban, err := sepa.ParseIBAN(string(opened))
-	return client, gateway.Charge{
+	return gateway.Charge{
 		MerchantTransactionID: t.MerchantTransactionID, IdempotencyKey: t.ID.String(),
 		AmountMinor: t.AmountMinor, Currency: t.Currency, Type: t.Type, SequenceType: t.SequenceType,
 		Instrument: payment.Instrument{IBAN: iban, HolderName: t.HolderName, Bank: sepa.Bank{Name: t.BankName, BIC: t.BIC}},

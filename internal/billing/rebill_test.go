@@ -135,7 +135,7 @@ func TestWhatBecomesOfARebill(t *testing.T) {
 			{"taken in", func() { d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictPending}) }, payment.TransactionPending, payment.SubscriptionActive, true, 0},
 			{"refused", func() { d.Gateway.Answer(declined) }, payment.TransactionDeclined, payment.SubscriptionPastDue, false, 3},
 			{"refused for good", func() { d.Gateway.Answer(closed) }, payment.TransactionDeclined, payment.SubscriptionCancelled, false, 0},
-			{"not sent", func() { d.Gateway.Fail(gateway.ErrNotSent) }, payment.TransactionDeclined, payment.SubscriptionPastDue, false, 3},
+			{"not sent", func() { d.Gateway.Fail(gateway.ErrNotSent) }, payment.TransactionDeclined, payment.SubscriptionActive, false, 0},
 			{"without an answer", func() { d.Gateway.Silence() }, payment.TransactionPending, payment.SubscriptionActive, true, 0},
 			{"to be verified, which nobody can", func() { d.Gateway.Answer(storetest.Verification) }, payment.TransactionPending, payment.SubscriptionActive, true, 0},
 		} {
@@ -151,7 +151,7 @@ func TestWhatBecomesOfARebill(t *testing.T) {
 					t.Errorf("the next try is on %s, want %s", after.NextBillingDate, want)
 				}
 				d.bill(t, 0) // what waits for an answer, or for another day, is not due
-				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID); err != nil && payment.KindOf(err) != payment.Conflict {
+				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID, payment.CancelledByOperator); err != nil && payment.KindOf(err) != payment.Conflict {
 					t.Fatal(err) // the next case looks at its own alone
 				}
 			})
@@ -224,8 +224,8 @@ func TestTheCampaignsDunningComesFirst(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentThroughAGatewayThatIsSwitchedOff: the rebill is refused without
-// anybody having been asked, and tried again on another day.
+// TestNothingIsSentThroughAGatewayThatIsSwitchedOff: nobody is asked, it costs the
+// subscription nothing, and it is tried again within the hour.
 func TestNothingIsSentThroughAGatewayThatIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d desk) {
@@ -238,14 +238,15 @@ func TestNothingIsSentThroughAGatewayThatIsSwitchedOff(t *testing.T) {
 			t.Error("a rebill was sent")
 		}
 		after := d.Subscription(t, sub.ID)
-		if after.Status != payment.SubscriptionPastDue || after.FailedCount != 1 || after.SuccessfulCount != 0 {
-			t.Errorf("the subscription is %s", after.Status)
+		if after.Status != payment.SubscriptionActive || after.FailedCount != 0 || after.Tries != 0 || after.NextBillingDate != sub.NextBillingDate {
+			t.Errorf("the subscription is %s, %d failed, next %s", after.Status, after.FailedCount, after.NextBillingDate)
 		}
 		if !strings.Contains(d.Log(), "could not be sent") {
 			t.Error("nobody is told")
 		}
 		d.SetGateway(t, d.Shop, func(*merchant.GatewayAccount) {})
-		d.Time.Set(after.NextBillingDate.Start())
+		d.bill(t, 0) // the account is left alone for a while
+		d.Time.Pass(time.Hour)
 		d.bill(t, 1)
 		if after := d.Subscription(t, sub.ID); after.SuccessfulCount != 1 {
 			t.Errorf("the next try billed %d", after.SuccessfulCount)
@@ -261,9 +262,13 @@ func TestNothingIsSentWithAnAccountNumberThatCannotBeOpened(t *testing.T) {
 		sent := len(d.Gateway.Submitted())
 		d.Env.Exec(t, `UPDATE subscriptions SET iban_sealed = 'nothing that a key of ours has sealed'`)
 		d.bill(t, 1)
-		if after := d.Subscription(t, sub.ID); len(d.Gateway.Submitted()) != sent || after.Status != payment.SubscriptionPastDue {
+		if after := d.Subscription(t, sub.ID); len(d.Gateway.Submitted()) != sent || after.Status != payment.SubscriptionActive || after.Tries != 0 {
 			t.Errorf("the subscription is %s, %d rebills were sent", after.Status, len(d.Gateway.Submitted())-sent)
 		}
+		if !strings.Contains(d.Log(), "set aside") {
+			t.Error("nobody is told")
+		}
+		d.bill(t, 0) // it is left alone
 	})
 }
 
@@ -367,71 +372,11 @@ func TestOneThatIsBrokenDoesNotHoldUpTheRest(t *testing.T) {
 		d.Time.Set(sound.NextBillingDate.Start())
 		d.Gateway.Answer(approved)
 		done, err := d.Billing.RunDue(t.Context(), d.Time.Now())
-		if done != 1 || err == nil {
+		if done != 1 || err != nil || !strings.Contains(d.Log(), "set aside") {
 			t.Errorf("%d were billed: %v", done, err)
 		}
 		if after := d.Subscription(t, sound.ID); after.SuccessfulCount != 1 {
 			t.Errorf("the one behind it was billed %d times", after.SuccessfulCount)
-		}
-	})
-}
-
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, d desk) {
-		t.Run("nothing is billed afterwards", func(t *testing.T) {
-			sub := d.due(t)
-			cancelled, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID)
-			if err != nil || cancelled.Status != payment.SubscriptionCancelled || !cancelled.CancelledAt.Equal(d.Time.Now()) {
-				t.Fatalf("it is %s: %v", cancelled.Status, err)
-			}
-			d.Gateway.Answer(approved)
-			d.bill(t, 0)
-			if stored := d.Subscription(t, sub.ID); stored.Status != payment.SubscriptionCancelled {
-				t.Errorf("it is stored as %s", stored.Status)
-			}
-			if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID); payment.KindOf(err) != payment.Conflict {
-				t.Errorf("cancelled twice: %v", err)
-			}
-		})
-		t.Run("a rebill that is at the gateway already is still settled", func(t *testing.T) {
-			sub := d.due(t)
-			d.Gateway.Answer(approved)
-			d.Gateway.During(func(context.Context) {
-				if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID); err != nil {
-					t.Errorf("cancel: %v", err)
-				}
-			})
-			d.bill(t, 1)
-			after := d.Subscription(t, sub.ID)
-			if after.Status != payment.SubscriptionCancelled || after.SuccessfulCount != 1 || !after.NextBillingDate.IsZero() || after.OpenTransactionID != nil {
-				t.Errorf("it is %s, billed %d times, next on %q", after.Status, after.SuccessfulCount, after.NextBillingDate)
-			}
-		})
-		t.Run("one of another tenant is not found", func(t *testing.T) {
-			sub := d.Subscribed(t)
-			if _, err := d.Billing.Cancel(t.Context(), d.NewShop(t).ID, sub.ID); payment.KindOf(err) != payment.NotFound {
-				t.Errorf("the answer is %v", err)
-			}
-		})
-	})
-}
-
-func TestPreview(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, d desk) {
-		sub := d.Subscribed(t)
-		found, dates, err := d.Preview(t.Context(), sub.TenantID, sub.ID)
-		if err != nil || found.ID != sub.ID || len(dates) != 24 {
-			t.Fatalf("%d dates of %s: %v", len(dates), found.ID, err)
-		}
-		for i, date := range dates {
-			if want := sub.PeriodStart(i + 1); date != want {
-				t.Errorf("date %d is %s, want %s", i, date, want)
-			}
-		}
-		if _, _, err := d.Preview(t.Context(), sub.TenantID, payment.NewID()); payment.KindOf(err) != payment.NotFound {
-			t.Errorf("of one that nobody knows: %v", err)
 		}
 	})
 }
@@ -466,7 +411,7 @@ func TestWhatIsInterruptedSaysSo(t *testing.T) {
 			sub := d.Subscribed(t)
 			cancelled := func() bool { return d.Subscription(t, sub.ID).Status == payment.SubscriptionCancelled }
 			checkouttest.Interrupt(t, func(ctx context.Context) error {
-				_, err := d.Billing.Cancel(ctx, sub.TenantID, sub.ID)
+				_, err := d.Billing.Cancel(ctx, sub.TenantID, sub.ID, payment.CancelledByOperator)
 				return err
 			}, func(error) bool { return cancelled() })
 			if !cancelled() {

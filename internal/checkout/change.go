@@ -30,7 +30,7 @@ func retry(work func() error) (err error) {
 // policy is what holds for a subscription: its campaign's word, else that of the
 // deployment, else the usual.
 func (c *Checkout) policy(setup *merchant.Setup, sub *payment.Subscription) payment.Policy {
-	p := payment.Policy{Dunning: c.Dunning, KeepsSubscription: c.KeepSubscriptions}
+	p := payment.Policy{Dunning: c.Dunning, KeepsClaimed: c.KeepSubscriptions}
 	if sub != nil && sub.CampaignID != nil {
 		if days := setup.Campaigns[*sub.CampaignID].Dunning; days != nil {
 			p.Dunning = days
@@ -122,8 +122,21 @@ func (c *Checkout) apply(ctx context.Context, setup *merchant.Setup, change paym
 	if err != nil {
 		return err
 	}
-	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+	err = c.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.Apply(change, events)
 		return nil
 	})
+	if err == nil {
+		c.alert(ctx, change, now)
+	}
+	return err
+}
+
+// alert calls a person where a bank blames us: until then nothing more is billed
+// through the gateway account.
+func (c *Checkout) alert(ctx context.Context, change payment.Change, now time.Time) {
+	if pause := change.Pause(now); pause != nil {
+		c.Logger.ErrorContext(ctx, "a bank blames the creditor: the rebills of a gateway account are paused until somebody resumes them",
+			"tenant_id", pause.TenantID, "gateway_id", pause.GatewayID, "reason_code", pause.Code, "transaction_id", change.Transaction.ID)
+	}
 }

@@ -93,6 +93,9 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 	if err != nil {
 		return nil, err
 	}
+	for _, effect := range effects {
+		c.alert(ctx, effect.Change, now)
+	}
 	return answers, c.lookAgain(ctx, setup, report.GatewayID, effects)
 }
 
@@ -165,6 +168,9 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 		known.keep(paid)
 		references.add(paid.Transaction.MerchantTransactionID)
 	}
+	if err := c.addSessions(ctx, tenant, known.payments); err != nil {
+		return nil, err
+	}
 	// A chargeback without our reference goes by the processor's.
 	references.add(gatewayReferences.list...)
 	chargebacks, err := tenant.ChargebacksByMerchantID(ctx, references.list)
@@ -172,6 +178,22 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 		known.chargebacks[chargebacks[i].MerchantTransactionID] = &chargebacks[i]
 	}
 	return known, err
+}
+
+// addSessions reads the sessions of payments that are not decided: a chargeback of
+// one may prove that it was collected, and completes its session.
+func (c *Checkout) addSessions(ctx context.Context, tenant store.Tenant, payments map[uuid.UUID]payment.Debit) error {
+	for id, paid := range payments {
+		if paid.Transaction.SessionID == nil || paid.Transaction.IsDecided() {
+			continue
+		}
+		full, err := tenant.Debit(ctx, id)
+		if err != nil {
+			return err
+		}
+		payments[id] = full
+	}
+	return nil
 }
 
 // names is a list without repetitions.

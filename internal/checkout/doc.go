@@ -60,12 +60,14 @@ type Checkout struct {
 	PublicURL string
 	// SessionTTL is how long a session lives where its campaign says nothing.
 	SessionTTL time.Duration
-	// KeepSubscriptions leaves a subscription as it is when one of its payments
-	// is charged back; otherwise it is cancelled.
+	// KeepSubscriptions leaves a subscription as it is when the payer took one of
+	// its payments back; otherwise it is cancelled.
 	KeepSubscriptions bool
 	// Dunning is when a refused rebill is tried again, where its campaign says
 	// nothing.
 	Dunning payment.Dunning
+	// Aside are the records that background work could not do.
+	Aside Aside
 	// GatewayTimeout is how long a gateway may take to answer.
 	GatewayTimeout time.Duration
 	// LookupSchedule says how long to wait before each question about an

@@ -3,9 +3,6 @@ package checkout
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,31 +26,43 @@ func (c *Checkout) RunDue(ctx context.Context, now time.Time) (int, error) {
 }
 
 // work takes what is due in batches until nothing is left that can be done. A
-// piece that another process did first is no fault; one that fails is left
-// where it is, is told of once, and does not hold up those of other tenants
-// behind it.
+// piece that another process did first is no fault. One that fails is set aside:
+// it needs a person, and must not hold up what is due behind it.
 func (c *Checkout) work(ctx context.Context, now time.Time,
 	read func(context.Context, time.Time, int) ([]store.Due, error),
 	do func(context.Context, store.Due, time.Time) error,
 ) (done int, err error) {
-	failed := map[uuid.UUID]error{}
 	for {
-		due, err := read(ctx, now, dueBatch)
+		due, err := read(ctx, now, dueBatch+c.Aside.Len())
 		if err != nil {
-			return done, errors.Join(append(slices.Collect(maps.Values(failed)), err)...)
+			return done, err
 		}
 		before := done
 		for _, one := range due {
-			if err := do(ctx, one, now); err != nil && !overtaken(err) {
-				failed[one.ID] = fmt.Errorf("%s of tenant %s: %w", one.ID, one.TenantID, err)
+			if c.Aside.Holds(one.ID, c.Real.Now()) {
 				continue
 			}
-			done++
+			switch err := do(ctx, one, now); {
+			case ctx.Err() != nil:
+				return done, ctx.Err()
+			case err != nil && !overtaken(err):
+				c.SetAside(ctx, one.TenantID, one.ID, err)
+			default:
+				c.Aside.done(one.ID)
+				done++
+			}
 		}
 		if done == before {
-			return done, errors.Join(slices.Collect(maps.Values(failed))...)
+			return done, nil
 		}
 	}
+}
+
+// SetAside leaves a record alone for a while that could not be worked on.
+func (c *Checkout) SetAside(ctx context.Context, tenantID, id uuid.UUID, why error) {
+	c.Aside.put(id, c.Real.Now())
+	c.Logger.ErrorContext(ctx, "due work failed and was set aside; it needs a person",
+		"tenant_id", tenantID, "record_id", id, "error", why)
 }
 
 // overtaken tells that somebody else has changed the row meanwhile.

@@ -101,7 +101,7 @@ func interruptReports(t *testing.T, till *checkouttest.Till) {
 	t.Run("a processor's file", func(t *testing.T) {
 		paid, setup := till.Paid(t, pending), till.Setup(t, till.Shop)
 		checkouttest.Interrupt(t, func(ctx context.Context) error {
-			return till.SettleReported(ctx, setup, paid.Transaction.ID, approved)
+			return till.ApplyReported(ctx, setup, paid.Transaction.ID, payment.ReportsOutcome, payment.Transaction{Status: payment.TransactionApproved}, payment.ChargebackImported)
 		}, never)
 		if got := statusOf(t, paid.Debit); got != payment.TransactionApproved {
 			t.Errorf("the payment is %s", got)

@@ -91,15 +91,6 @@ func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gate
 	if err != nil && !isUnknown {
 		return err
 	}
-	if !isUnknown {
-		moved, err := c.takeOutcome(ctx, setup, known, n)
-		if err != nil {
-			return err
-		}
-		if moved && n.Chargeback != nil {
-			return store.ErrStale // the payment is settled now; look at it again
-		}
-	}
 	if n.Chargeback != nil {
 		taken, err := c.takeChargebacks(ctx, setup, ChargebackReport{
 			GatewayID: reported.GatewayID, Source: payment.ChargebackNotified,
@@ -113,46 +104,72 @@ func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gate
 	if isUnknown {
 		return c.bringIn(ctx, setup, n)
 	}
-	return nil
+	return c.takeOutcome(ctx, setup, known, n)
 }
 
-// takeOutcome settles a known payment or refund that waits for an answer, and
-// says whether it did. A chargeback proves that the payment was collected.
-func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known payment.Debit, n gateway.Notice) (bool, error) {
+// takeOutcome settles a known payment or refund that waits for an answer.
+func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known payment.Debit, n gateway.Notice) error {
 	known, err := c.withPayment(ctx, known)
 	if err != nil {
-		return false, err
+		return err
 	}
-	t, outcome := known.Asked(), n.Outcome
-	if t.GatewayID != n.Transaction.GatewayID || n.Chargeback == nil && !t.SameMoney(n.Transaction) {
-		return false, payment.ErrContradicts
+	if t := known.Asked(); t.GatewayID != n.Transaction.GatewayID || !t.SameMoney(n.Transaction) {
+		return payment.ErrContradicts
 	}
-	if n.Chargeback != nil {
-		outcome = payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: n.Outcome.GatewayReference}
-	}
-	changes, err := known.Hear(outcome)
+	changes, err := known.Hear(n.Outcome)
 	if err != nil || !changes {
-		return false, err
+		return err
 	}
 	now := c.now()
-	settled, err := known.Settle(outcome, c.policy(setup, known.Subscription), now)
+	settled, err := known.Settle(n.Outcome, c.policy(setup, known.Subscription), now)
 	if err != nil {
-		return false, err
+		return err
 	}
-	return true, c.apply(ctx, setup, settled, now)
+	return c.apply(ctx, setup, settled, now)
 }
 
-// SettleReported settles a pending payment or refund by a processor's file.
-func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, o payment.Outcome) error {
+// ApplyReported does what a processor's file says of a payment that is known and
+// says otherwise here (payment.Transaction.Against).
+func (c *Checkout) ApplyReported(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, means payment.Reported,
+	reported payment.Transaction, source payment.ChargebackSource,
+) error {
 	return retry(func() error {
 		known, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
 		if err != nil {
 			return err
 		}
-		reported := gateway.Notice{Transaction: payment.Transaction{GatewayID: known.Transaction.GatewayID}, Outcome: o}
-		_, err = c.takeOutcome(ctx, setup, known, reported)
-		return err
+		switch means {
+		case payment.ReportsOutcome:
+			told := gateway.Notice{Transaction: payment.Transaction{GatewayID: known.Transaction.GatewayID}, Outcome: payment.ReportedOutcome(reported)}
+			return c.takeOutcome(ctx, setup, known, told)
+		case payment.ReportsRefund:
+			now := c.now()
+			change, err := known.RefundElsewhere(c.policy(setup, known.Subscription), now)
+			if err != nil {
+				return err
+			}
+			return c.apply(ctx, setup, change, now)
+		case payment.ReportsChargeback:
+			return c.chargeBackReported(ctx, setup, known.Transaction, reported, source)
+		default:
+			return nil
+		}
 	})
+}
+
+// chargeBackReported records a chargeback that a line about the payment reports.
+func (c *Checkout) chargeBackReported(ctx context.Context, setup *merchant.Setup, t, reported payment.Transaction, source payment.ChargebackSource) error {
+	taken, err := c.takeChargebacks(ctx, setup, ChargebackReport{
+		GatewayID: t.GatewayID, Source: source,
+		Chargebacks: []ReportedChargeback{{Chargeback: payment.Chargeback{
+			MerchantTransactionID: t.MerchantTransactionID, GatewayReference: reported.GatewayReference,
+			AmountMinor: reported.AmountMinor, Currency: reported.Currency, ReportedAt: reported.ProcessedAt,
+		}}},
+	})
+	if err != nil {
+		return err
+	}
+	return taken[0].Refused
 }
 
 // CreatedEvents renders the event of a record that a file brings in.

@@ -204,16 +204,16 @@ func TestWhatAFileReportsSettlesAPendingPayment(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		setup, paid := till.Setup(t, till.Shop), till.Paid(t, pending)
-		if err := till.SettleReported(t.Context(), setup, paid.Transaction.ID, approved); err != nil {
+		if err := till.ApplyReported(t.Context(), setup, paid.Transaction.ID, payment.ReportsOutcome, payment.Transaction{Status: payment.TransactionApproved}, payment.ChargebackImported); err != nil {
 			t.Fatal(err)
 		}
 		if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionApproved || d.Order.Status != payment.OrderCompleted {
 			t.Errorf("payment %s, order %s", d.Transaction.Status, d.Order.Status)
 		}
-		if err := till.SettleReported(t.Context(), setup, paid.Transaction.ID, declined); payment.KindOf(err) != payment.Conflict {
+		if err := till.ApplyReported(t.Context(), setup, paid.Transaction.ID, payment.ReportsOutcome, payment.Transaction{Status: payment.TransactionDeclined}, payment.ChargebackImported); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("the opposite afterwards: %v", err)
 		}
-		if err := till.SettleReported(t.Context(), setup, payment.NewID(), approved); payment.KindOf(err) != payment.NotFound {
+		if err := till.ApplyReported(t.Context(), setup, payment.NewID(), payment.ReportsOutcome, payment.Transaction{Status: payment.TransactionApproved}, payment.ChargebackImported); payment.KindOf(err) != payment.NotFound {
 			t.Errorf("of what nobody knows: %v", err)
 		}
 	})

@@ -93,6 +93,20 @@ func (m *Metrics) WatchUnknownOutcomes(read func(context.Context) (int, error)) 
 	}))
 }
 
+// WatchRebillPauses shows through how many gateway accounts nothing is billed for
+// now, by the reason, and how many of them have been away for too long.
+func (m *Metrics) WatchRebillPauses(read func(context.Context) (map[string]int, error)) {
+	m.watchStates("sepad_rebill_pauses", "Gateway accounts whose rebills are held back, by reason.", read)
+}
+
+// WatchSetAside counts the records that background work could not do.
+func (m *Metrics) WatchSetAside(read func() int64) {
+	total := prometheus.NewDesc("sepad_set_aside_total", "Records that due work failed on and that need a person.", nil, nil)
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		show(prometheus.MustNewConstMetric(total, prometheus.CounterValue, float64(read())))
+	}))
+}
+
 // reading is a figure from the database. However many look, it is read once in
 // freshFor: the metrics must not become a load of their own.
 type reading[T any] struct {

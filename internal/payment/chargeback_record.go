@@ -6,23 +6,37 @@ import "time"
 var (
 	ErrChargedBack = Conflicting("The payment was charged back already.")
 
-	errChargebackDeclined = Conflicting("A declined payment cannot be charged back.")
-	errChargebackType     = Conflicting("Only a payment can be charged back.")
-	errChargebackInFlight = Conflicting("The payment is being processed.")
+	errChargebackDeclined   = Conflicting("A declined payment cannot be charged back.")
+	errChargebackType       = Conflicting("Only a payment can be charged back.")
+	errChargebackInFlight   = Conflicting("The payment is being processed.")
+	errChargebackUnverified = Conflicting("The payment awaits verification: nothing has been collected.")
 )
 
 // ChargeBack records that the payer's bank took a collection back: the report
 // says what is known of it, and what it leaves open is taken from the payment.
-// The subscription is cancelled unless the operator wants to keep it.
+// What comes back had been collected, so that a payment of which we had not heard
+// that is collected first. What follows for the subscription the reason says.
 func (d Debit) ChargeBack(report Chargeback, policy Policy, now time.Time) (Change, error) {
 	if err := checkChargeable(d.Transaction, report); err != nil {
 		return Change{}, err
 	}
-	report.complete(d, now)
+	c, err := d.collect(policy, now)
+	if err != nil {
+		return Change{}, err
+	}
+	report.complete(c.Debit, now)
 	report.ID, report.CreatedAt = NewID(), now
-	c := changeOf(d)
-	c.Chargeback, c.Events = &report, []Event{newEvent(EventChargebackCreated, report.ID.String())}
+	c.Chargeback = &report
+	c.Events = append(c.Events, newEvent(EventChargebackCreated, report.ID.String()))
 	return c, c.takeBack(policy, now)
+}
+
+// collect is the debit with the collection that something later proves.
+func (d Debit) collect(policy Policy, now time.Time) (Change, error) {
+	if d.Transaction.IsDecided() {
+		return changeOf(d), nil
+	}
+	return d.Settle(Outcome{Verdict: VerdictApproved}, policy, now)
 }
 
 // RecordUnlinked records a chargeback of a payment that we do not know (yet).
@@ -40,23 +54,30 @@ func (d Debit) LinkChargeback(known Chargeback, policy Policy, now time.Time) (C
 	if err := checkChargeable(d.Transaction, known); err != nil {
 		return Change{}, err
 	}
-	known.complete(d, now)
-	c := changeOf(d)
+	c, err := d.collect(policy, now)
+	if err != nil {
+		return Change{}, err
+	}
+	known.complete(c.Debit, now)
 	c.Chargeback = &known
 	return c, c.takeBack(policy, now)
 }
 
-// checkChargeable refuses a chargeback that cannot be one of the payment.
+// checkChargeable refuses a chargeback that cannot be one of the payment. Nothing
+// comes back that was not collected; a gateway that reports one by itself knows of
+// the collection, whatever we were told so far.
 func checkChargeable(t Transaction, report Chargeback) error {
 	switch {
 	case t.Type != Sale && t.Type != Rebill:
 		return errChargebackType
-	case t.InFlight():
-		return errChargebackInFlight
-	case t.Status == TransactionDeclined:
+	case t.IsDeclined():
 		return errChargebackDeclined
-	case t.Status == TransactionChargedBack:
+	case t.IsChargedBack():
 		return ErrChargedBack
+	case t.InFlight() && report.Source != ChargebackNotified:
+		return errChargebackInFlight
+	case t.AwaitsVerification() && report.Source != ChargebackNotified:
+		return errChargebackUnverified
 	case report.AmountMinor > t.AmountMinor:
 		return Fields{"amount": "The payment's amount is " + t.AmountMinor.String() + ": no more can be charged back."}.Err()
 	case report.Currency != "" && report.Currency != t.Currency:
@@ -125,22 +146,11 @@ func fill[T comparable](to *T, from T) {
 	}
 }
 
-// takeBack moves the payment and all that hangs on it. Money that we had not
-// counted as collected is not counted as lost.
+// takeBack moves the payment and all that hangs on it.
 func (c *Change) takeBack(policy Policy, now time.Time) error {
-	counted := c.Transaction.Status != TransactionPending
-	c.Transaction.SettleDueAt = time.Time{}
 	if err := c.move(ChargedBack, now); err != nil {
 		return err
 	}
-	if counted {
-		c.earn(-c.Chargeback.AmountMinor, now)
-	}
-	if !policy.KeepsSubscription {
-		return c.endSubscription(ChargedBack, now)
-	}
-	if c.Subscription == nil {
-		return nil
-	}
-	return c.Subscription.collected(c.Transaction, now)
+	c.earn(-c.Chargeback.AmountMinor, now)
+	return c.followReturn(policy, now)
 }

@@ -43,6 +43,8 @@ func TakeChargeback(paid *Debit, earlier *Chargeback, report Chargeback, policy 
 	switch {
 	case errors.Is(err, ErrChargedBack):
 		return Change{}, TakenUnchanged, nil
+	case errors.Is(err, errChargebackUnverified):
+		return RecordUnlinked(report, now), TakenNew, nil // a line that no collection of ours fits
 	case err != nil:
 		return Change{}, "", err
 	}
@@ -59,6 +61,9 @@ func takeAgain(paid *Debit, earlier, report Chargeback, policy Policy, now time.
 		return Change{}, TakenUnchanged, nil
 	}
 	change, err := paid.LinkChargeback(earlier, policy, now)
+	if errors.Is(err, errChargebackUnverified) {
+		return Change{}, TakenUnchanged, nil
+	}
 	if err != nil {
 		return Change{}, "", err
 	}

@@ -18,7 +18,7 @@ func TestReportedChargebacks(t *testing.T) {
 		return changed
 	}
 	waiting := *RecordUnlinked(report, noon).Chargeback
-	lost, err := paid.ChargeBack(report, Policy{KeepsSubscription: false}, noon)
+	lost, err := paid.ChargeBack(report, Policy{KeepsClaimed: false}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sepad/internal/sepa"
 )
 
 // ErrContradicts says that a report cannot be true of what we have recorded.
@@ -37,15 +39,18 @@ type Change struct {
 	Chargeback *Chargeback
 	// Result is what pay and verify answer with, "" where nothing was decided.
 	Result ResultStatus
-	Events []Event
+	// PausesRebills is the reason code by which a bank blamed us: nothing more is
+	// billed through the gateway until a person has mended it. "" for none.
+	PausesRebills string
+	Events        []Event
 }
 
 // Policy is what an operator and a merchant have decided about subscriptions.
 type Policy struct {
 	Dunning Dunning
-	// KeepsSubscription leaves a subscription as it is when one of its payments is
-	// charged back; otherwise it is cancelled.
-	KeepsSubscription bool
+	// KeepsClaimed leaves a subscription as it is when the payer took one of its
+	// payments back; otherwise it is cancelled.
+	KeepsClaimed bool
 }
 
 // Settle applies a gateway's outcome, whoever brings it: the answer to a
@@ -61,6 +66,9 @@ func (d Debit) Settle(o Outcome, policy Policy, now time.Time) (Change, error) {
 	}
 	question := d.question(now)
 	c.Transaction.answer(o, now)
+	if o.follows() == sepa.FollowsCreditor {
+		c.PausesRebills = o.Decline.GatewayCode
+	}
 	switch {
 	case d.Transaction.Type == Rebill && d.Subscription != nil:
 		return c, c.settleRebill(o, policy.Dunning, now)
@@ -144,19 +152,35 @@ func (c *Change) settleLater(o Outcome, now time.Time) error {
 		}
 		c.earn(c.Transaction.AmountMinor, now)
 		c.release()
+		if c.Subscription != nil && c.Transaction.AmountMinor > 0 {
+			c.Subscription.LastBilledAt = now
+		}
 		return nil
 	case VerdictDeclined, VerdictLost:
 		c.Transaction.Decline = o.decline()
 		if err := c.move(RefusedForGood, now); err != nil {
 			return err
 		}
-		return c.endSubscription(RefusedForGood, now)
+		return c.firstRefused(o, now)
 	case VerdictPending, VerdictVerify, VerdictUnsent:
 		c.Transaction.SettleDueAt = settleDue(o, now)
 		return nil
 	default:
 		return fmt.Errorf("payment: unknown verdict %q", o.Verdict)
 	}
+}
+
+// firstRefused ends a subscription whose first payment was refused after all. One
+// that was refused by our own mistake is collected again once that is mended.
+func (c *Change) firstRefused(o Outcome, now time.Time) error {
+	sub := c.Subscription
+	if sub == nil || sub.Frequency == "" || o.follows() != sepa.FollowsCreditor || sub.Status == SubscriptionCancelled {
+		return c.endSubscription(RefusedForGood, CancelledByRefusal, c.Transaction.Decline.reasonCode(), now)
+	}
+	c.release()
+	sub.Period, sub.Tries, sub.SequenceType = sub.periodOf(c.Transaction), 0, c.Transaction.SequenceType
+	sub.NextBillingDate, sub.UpdatedAt = DateOf(now), now
+	return nil
 }
 
 // changeOf begins a change: what is read stays apart from what is made of it.
@@ -218,10 +242,10 @@ func (c *Change) release() {
 }
 
 // endSubscription cancels a subscription that is not cancelled yet.
-func (c *Change) endSubscription(trigger Trigger, now time.Time) error {
+func (c *Change) endSubscription(trigger Trigger, why CancelReason, code string, now time.Time) error {
 	c.release()
 	if sub := c.Subscription; sub != nil && sub.Status != SubscriptionCancelled {
-		return sub.end(trigger, now)
+		return sub.end(trigger, why, code, now)
 	}
 	return nil
 }

@@ -20,9 +20,12 @@ var EventKinds = []EventKind{
 // Event is a fact to report. Key is unique within a tenant, which is what makes
 // reporting it twice impossible.
 type Event struct {
-	ID             uuid.UUID
-	Kind           EventKind
-	Key            string
+	ID   uuid.UUID
+	Kind EventKind
+	Key  string
+	// Status is the transaction's when the event happened: more may have happened
+	// to it in the same change.
+	Status         TransactionStatus
 	PreviousStatus TransactionStatus // only on a changed status
 	// TransactionID is whose event it is, where more than one can be meant.
 	TransactionID uuid.UUID
@@ -35,13 +38,13 @@ func newEvent(kind EventKind, key string) Event {
 // statusChanged reports that a known transaction changed its status.
 func statusChanged(t Transaction, previous TransactionStatus) Event {
 	e := newEvent(EventTransactionStatusChanged, t.ID.String()+":"+string(previous)+">"+string(t.Status))
-	e.PreviousStatus, e.TransactionID = previous, t.ID
+	e.Status, e.PreviousStatus, e.TransactionID = t.Status, previous, t.ID
 	return e
 }
 
 // transactionCreated reports that a transaction exists that is not declined.
 func transactionCreated(t Transaction) Event {
 	e := newEvent(EventTransactionCreated, t.ID.String())
-	e.TransactionID = t.ID
+	e.Status, e.TransactionID = t.Status, t.ID
 	return e
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sepad/internal/sepa"
 )
 
 // Dunning is how many days pass between a refused try of a rebill and the next.
@@ -27,18 +29,21 @@ func BeginRebill(s Subscription, first Transaction, now time.Time) (Change, erro
 	}
 	before := s
 	s.Tries++
-	period := s.Period
+	period, amount := s.Period, s.AmountMinor
+	if period == s.periodOf(first) {
+		amount = first.AmountMinor // of a trial that is paid, and came back
+	}
 	t := Transaction{
 		ID: NewID(), TenantID: s.TenantID, OrderID: &s.OrderID, SubscriptionID: &s.ID, LeadID: &s.LeadID,
 		GatewayID: s.GatewayID, MerchantTransactionID: NewMerchantTransactionID(now), Period: &period,
-		Status: TransactionPending, Type: Rebill, AmountMinor: s.AmountMinor, Currency: s.Currency,
+		Status: TransactionPending, Type: Rebill, AmountMinor: amount, Currency: s.Currency,
 		SequenceType: s.SequenceType, Source: SourceAPI,
 		MaskedIBAN: first.MaskedIBAN, IBANCountry: first.IBANCountry, BIC: first.BIC, BankName: first.BankName,
 		HolderName: first.HolderName, Email: first.Email, MandateReference: s.MandateReference, MandateAt: first.MandateAt,
 		Attempt:   Attempt{Number: s.Tries, Phase: PhaseSubmit},
 		CreatedAt: now, UpdatedAt: now,
 	}
-	s.OpenTransactionID, s.MandateUsedAt, s.UpdatedAt = &t.ID, now, now
+	s.OpenTransactionID, s.UpdatedAt = &t.ID, now
 	return Change{
 		Debit:  Debit{Transaction: t, Subscription: &s, WebhookProfileID: s.WebhookProfileID},
 		Before: Debit{Subscription: &before},
@@ -51,9 +56,12 @@ func (c *Change) settleRebill(o Outcome, dunning Dunning, now time.Time) error {
 	// One that has been answered before was reported then.
 	known := !c.Before.Transaction.ProcessedAt.IsZero()
 	c.Subscription.UpdatedAt = now
+	if o.Verdict != VerdictUnsent {
+		c.Subscription.MandateUsedAt = c.Transaction.CreatedAt
+	}
 	switch o.Verdict {
 	case VerdictApproved:
-		return c.billed(known, now)
+		return c.billed(known, dunning, now)
 	case VerdictPending:
 		c.Transaction.SettleDueAt = settleDue(o, now)
 		c.accepted(known, now)
@@ -68,7 +76,7 @@ func (c *Change) settleRebill(o Outcome, dunning Dunning, now time.Time) error {
 
 // billed books a rebill that was collected. Of one that was taken in before, the
 // merchant knows, and is told that its status has changed.
-func (c *Change) billed(known bool, now time.Time) error {
+func (c *Change) billed(known bool, dunning Dunning, now time.Time) error {
 	if err := c.move(Approved, now); err != nil {
 		return err
 	}
@@ -80,7 +88,7 @@ func (c *Change) billed(known bool, now time.Time) error {
 	sub.LastBilledAt = now
 	sub.RevenueMinor += c.Transaction.AmountMinor
 	sub.SequenceType = SequenceRecurring
-	return sub.collected(c.Transaction, now)
+	return sub.collected(c.Transaction, dunning, now)
 }
 
 // accepted notes that the gateway settles the rebill later. The subscription waits
@@ -106,15 +114,21 @@ func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time
 		c.Events = nil // nobody was told of it, and a refusal is not told
 	}
 	sub := c.Subscription
-	sub.FailedCount++
 	sub.SequenceType = c.Transaction.SequenceType
-	sub.release(c.Transaction.ID)
+	waited := sub.release(c.Transaction.ID)
+	if o.wasOurs() {
+		if waited {
+			sub.giveBack(now)
+		}
+		return nil
+	}
+	sub.FailedCount++
 	return sub.refused(o, dunning, now)
 }
 
 // collected moves on to the next period, if it was this collection that the
-// subscription waited for.
-func (s *Subscription) collected(t Transaction, now time.Time) (err error) {
+// subscription waited for. A period whose money came back meanwhile comes first.
+func (s *Subscription) collected(t Transaction, dunning Dunning, now time.Time) (err error) {
 	if !s.release(t.ID) || t.Type != Rebill || s.Status == SubscriptionCancelled {
 		return nil
 	}
@@ -123,7 +137,20 @@ func (s *Subscription) collected(t Transaction, now time.Time) (err error) {
 	}
 	s.Period, s.Tries = s.periodAfter(now), 0
 	s.NextBillingDate = s.PeriodStart(s.Period)
-	return nil
+	period, rest, owed := s.Owed.first()
+	if !owed {
+		return nil
+	}
+	s.Owed = rest
+	return s.tryAgain(period, 1, dunning, now)
+}
+
+// giveBack makes a try undone that no bank has seen: the period is due as before.
+func (s *Subscription) giveBack(now time.Time) {
+	s.Tries--
+	if s.Status != SubscriptionCancelled && s.NextBillingDate.Start().After(now) {
+		s.NextBillingDate = DateOf(now)
+	}
 }
 
 // periodAfter is the period that follows the one being billed. Each period that
@@ -138,18 +165,27 @@ func (s *Subscription) periodAfter(now time.Time) int {
 }
 
 // refused says when the next try is, or that there is none.
-func (s *Subscription) refused(o Outcome, dunning Dunning, now time.Time) (err error) {
+func (s *Subscription) refused(o Outcome, dunning Dunning, now time.Time) error {
 	if s.Status == SubscriptionCancelled {
 		return nil
 	}
-	hard := o.Verdict == VerdictDeclined && (o.Final || o.Decline.Code.Hard())
-	if hard || s.Tries > len(dunning) {
-		return s.end(RefusedForGood, now)
+	if o.follows() == sepa.FollowsEnd {
+		return s.end(RefusedForGood, CancelledByRefusal, o.decline().reasonCode(), now)
+	}
+	return s.tryAgain(s.Period, s.Tries, dunning, now)
+}
+
+// tryAgain says when a period is tried next that failed so many times, or ends
+// the subscription.
+func (s *Subscription) tryAgain(period, tries int, dunning Dunning, now time.Time) (err error) {
+	if tries > len(dunning) {
+		return s.end(RefusedForGood, CancelledByDunning, "", now)
 	}
 	if s.Status, err = follow(SubscriptionRules, s.Status, RebillRefused); err != nil {
 		return err
 	}
-	s.NextBillingDate = DateOf(now).AddDays(dunning[s.Tries-1])
+	s.Period, s.Tries, s.UpdatedAt = period, tries, now
+	s.NextBillingDate = DateOf(now).AddDays(dunning[tries-1])
 	return nil
 }
 

@@ -73,7 +73,7 @@ func TestRebillIsRefusedBeforeItsDay(t *testing.T) {
 	if _, err := BeginRebill(*claimed.Subscription, first, on(t, "2026-05-31")); err == nil {
 		t.Error("a second rebill was begun while the first is under way")
 	}
-	ended, err := CancelSubscription(sub, noon)
+	ended, err := CancelSubscription(sub, CancelledByOperator, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestDunningByReason(t *testing.T) {
 
 	t.Run("tries again for every other reason", func(t *testing.T) {
 		t.Parallel()
-		outcomes := []Outcome{{Verdict: VerdictLost}, {Verdict: VerdictUnsent}, {Verdict: VerdictDeclined}}
+		outcomes := []Outcome{{Verdict: VerdictDeclined}}
 		for _, code := range []DeclineCode{InsufficientFunds, DoNotHonor, GatewayUnavailable, DeclineUnknown} {
 			outcomes = append(outcomes, Outcome{Verdict: VerdictDeclined, Decline: Decline{Code: code}})
 		}
@@ -219,7 +219,7 @@ func TestPendingRebill(t *testing.T) {
 
 	t.Run("that is charged back before it settles is not billed again where subscriptions are kept", func(t *testing.T) {
 		t.Parallel()
-		got, err := taken.Debit.ChargeBack(Chargeback{}, Policy{KeepsSubscription: true}, on(t, "2026-05-02"))
+		got, err := taken.Debit.ChargeBack(Chargeback{}, Policy{KeepsClaimed: true}, on(t, "2026-05-02"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestRebillOfACancelledSubscription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, err := CancelSubscription(*claimed.Subscription, on(t, "2026-04-30"))
+	ended, err := CancelSubscription(*claimed.Subscription, CancelledByOperator, on(t, "2026-04-30"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,11 +333,11 @@ func TestUpcoming(t *testing.T) {
 	if got := texts(open.Subscription.Upcoming(1)); !slices.Equal(got, []string{"2026-05-31"}) {
 		t.Errorf("while a rebill is under way: got %v", got)
 	}
-	ended, err := CancelSubscription(sub, noon)
+	ended, err := CancelSubscription(sub, CancelledByOperator, noon)
 	if err != nil || len(ended.Upcoming(24)) != 0 {
 		t.Errorf("cancelled: %v, %v", ended.Upcoming(24), err)
 	}
-	if _, err := CancelSubscription(ended, noon); KindOf(err) != Conflict {
+	if _, err := CancelSubscription(ended, CancelledByOperator, noon); KindOf(err) != Conflict {
 		t.Errorf("cancelled twice: %v", err)
 	}
 }

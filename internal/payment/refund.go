@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+var errRefundType = Conflicting("Only a payment can be refunded.")
+
 // BeginRefund opens a refund: the transaction to record before the gateway is
 // called, and the payment with the amount set aside. Without an amount all
 // that is left is given back. The claim is the store's conditional write.
@@ -33,7 +35,7 @@ func (d Debit) BeginRefund(amount *Minor, now time.Time) (Change, error) {
 func checkRefundable(t Transaction) error {
 	switch {
 	case t.Type != Sale && t.Type != Rebill:
-		return Conflicting("Only a payment can be refunded.")
+		return errRefundType
 	case t.Status == TransactionPending:
 		return Conflicting("A payment that has not been settled cannot be refunded.")
 	case t.Status == TransactionDeclined:

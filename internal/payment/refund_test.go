@@ -109,7 +109,7 @@ func TestRefundOfARebillLeavesTheOrder(t *testing.T) {
 func TestRefundThatComesAfterAChargeback(t *testing.T) {
 	t.Parallel()
 	change := refunding(t, collection(t, withTerms(monthly)), 29_99)
-	lost, err := change.Debit.ChargeBack(Chargeback{}, Policy{KeepsSubscription: false}, noon)
+	lost, err := change.Debit.ChargeBack(Chargeback{}, Policy{KeepsClaimed: false}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRefundThatComesAfterAChargeback(t *testing.T) {
 func TestChargeBackKeepsASubscription(t *testing.T) {
 	t.Parallel()
 	for keep, want := range map[bool]SubscriptionStatus{true: SubscriptionActive, false: SubscriptionCancelled} {
-		change, err := collection(t, withTerms(monthly)).ChargeBack(Chargeback{}, Policy{KeepsSubscription: keep}, noon)
+		change, err := collection(t, withTerms(monthly)).ChargeBack(Chargeback{}, Policy{KeepsClaimed: keep}, noon)
 		if err != nil || change.Subscription.Status != want || change.Subscription.CancelledAt.IsZero() != keep {
 			t.Errorf("kept %v: %s, %v", keep, change.Subscription.Status, err)
 		}

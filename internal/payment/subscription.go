@@ -43,6 +43,10 @@ type Subscription struct {
 	LastBilledAt    time.Time
 	CancelledAt     time.Time
 
+	// CancelReason is why it has ended, with the bank's code where there is one.
+	CancelReason CancelReason
+	CancelCode   string
+
 	SuccessfulCount int
 	FailedCount     int
 	RevenueMinor    Minor
@@ -51,6 +55,9 @@ type Subscription struct {
 	// anchor; Tries is how often it was tried.
 	Period int
 	Tries  int
+	// Owed are earlier periods whose money came back while another was being
+	// collected; each has its turn once billing is free for it.
+	Owed Periods
 	// OpenTransactionID is the collection whose outcome billing waits for: a
 	// rebill under way, or a payment that its gateway has not settled. It stays
 	// on a subscription that is cancelled meanwhile.
@@ -78,6 +85,9 @@ func Subscribe(s Session, first Transaction, now time.Time) Subscription {
 	}
 	if first.Status == TransactionApproved {
 		sub.RevenueMinor = first.AmountMinor
+		if first.AmountMinor > 0 {
+			sub.LastBilledAt = now
+		}
 	} else {
 		sub.OpenTransactionID = &first.ID
 	}
@@ -95,6 +105,19 @@ func Subscribe(s Session, first Transaction, now time.Time) Subscription {
 // PeriodStart is the day on which a period is billed, none without a frequency.
 func (s Subscription) PeriodStart(period int) Date {
 	return s.Frequency.PeriodStart(s.AnchorDate, period)
+}
+
+// periodOf is the period that a transaction collects. The first payment has the
+// one before those that are billed by themselves.
+func (s Subscription) periodOf(t Transaction) int {
+	switch {
+	case t.Period != nil:
+		return *t.Period
+	case s.TrialEndDate.IsZero():
+		return 0
+	default:
+		return -1
+	}
 }
 
 // DueAt is when there is something to do: a period to be billed, or a mandate
@@ -140,11 +163,11 @@ func (s Subscription) lapseDate() Date {
 
 // CancelSubscription ends a subscription: nothing is billed afterwards. The
 // outcome of a rebill that is under way is still recorded.
-func CancelSubscription(s Subscription, now time.Time) (Subscription, error) {
+func CancelSubscription(s Subscription, by CancelReason, now time.Time) (Subscription, error) {
 	if s.Status == SubscriptionCancelled {
 		return s, Conflicting("The subscription is cancelled already.")
 	}
-	return s, s.end(Cancelled, now)
+	return s, s.end(Cancelled, by, "", now)
 }
 
 // Lapse ends a subscription whose mandate was not used for too long, and says
@@ -153,15 +176,16 @@ func (s *Subscription) Lapse(now time.Time) (bool, error) {
 	if now.Before(s.lapseDate().Start()) {
 		return false, nil
 	}
-	return true, s.end(MandateLapsed, now)
+	return true, s.end(MandateLapsed, CancelledByLapse, "", now)
 }
 
 // end cancels a subscription that is not cancelled yet.
-func (s *Subscription) end(trigger Trigger, now time.Time) error {
+func (s *Subscription) end(trigger Trigger, why CancelReason, code string, now time.Time) error {
 	status, err := follow(SubscriptionRules, s.Status, trigger)
 	if err != nil {
 		return err
 	}
 	s.Status, s.CancelledAt, s.NextBillingDate, s.UpdatedAt = status, now, Date{}, now
+	s.CancelReason, s.CancelCode = why, code
 	return nil
 }

@@ -36,7 +36,7 @@ func TestSubscribe(t *testing.T) {
 			if sub.RevenueMinor != c.revenue || sub.AmountMinor != 2999 || sub.Status != SubscriptionActive {
 				t.Errorf("%s with %s of %s", sub.Status, sub.RevenueMinor, sub.AmountMinor)
 			}
-			if sub.SuccessfulCount != 0 || sub.FailedCount != 0 || !sub.LastBilledAt.IsZero() || !sub.CancelledAt.IsZero() || !sub.StartedAt.Equal(noon) {
+			if sub.SuccessfulCount != 0 || sub.FailedCount != 0 || sub.LastBilledAt.IsZero() != (c.revenue == 0) || !sub.CancelledAt.IsZero() || !sub.StartedAt.Equal(noon) {
 				t.Errorf("billing has begun: %+v", sub)
 			}
 		})

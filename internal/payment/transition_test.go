@@ -16,13 +16,13 @@ FAILED:
 EXPIRED:`
 	wantOrder = `
 PENDING_PAYMENT_SUBMISSION: approved>COMPLETED accepted>PENDING verification_needed>PENDING refused>FAILED refused_for_good>FAILED
-PENDING: approved>COMPLETED accepted>PENDING refused>FAILED refused_for_good>FAILED timed_out>FAILED charged_back>CHARGEDBACK
+PENDING: approved>COMPLETED accepted>PENDING refused>FAILED refused_for_good>FAILED timed_out>FAILED
 FAILED: submitted>PENDING_PAYMENT_SUBMISSION
 COMPLETED: fully_refunded>REFUNDED charged_back>CHARGEDBACK
 REFUNDED: charged_back>CHARGEDBACK
 CHARGEDBACK:`
 	wantTransaction = `
-pending: approved>approved accepted>pending verification_needed>pending refused>declined refused_for_good>declined timed_out>declined charged_back>charged_back
+pending: approved>approved accepted>pending verification_needed>pending refused>declined refused_for_good>declined timed_out>declined
 approved: fully_refunded>refunded charged_back>charged_back
 refunded: charged_back>charged_back
 declined:

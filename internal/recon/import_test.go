@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"sepad/internal/payment"
 )
 
 func TestParseAmount(t *testing.T) {
@@ -118,36 +116,4 @@ func FuzzCSVReader(f *testing.F) {
 			t.Errorf("%d bytes became %d", len(text), len(strings.Join(records, "")))
 		}
 	})
-}
-
-func TestReportsAgainstWhatIsKnown(t *testing.T) {
-	t.Parallel()
-	known := payment.Transaction{Type: payment.Rebill, AmountMinor: 100, Currency: "EUR"}
-	for _, test := range []struct {
-		known, reported   payment.TransactionStatus
-		settles, conflict bool
-	}{
-		{"pending", "approved", true, false},
-		{"pending", "declined", true, false},
-		{"pending", "refunded", true, false},
-		{"pending", "pending", false, false},
-		{"approved", "approved", false, false},
-		{"approved", "pending", false, false},
-		{"approved", "declined", false, true},
-		{"declined", "approved", false, true},
-		{"declined", "pending", false, false},
-		{"refunded", "approved", false, false},
-		{"charged_back", "approved", false, false},
-		{"approved", "charged_back", false, true},
-		{"charged_back", "refunded", false, false},
-		{"approved", "refunded", false, true},
-	} {
-		reported := known
-		reported.Type, reported.Status = payment.Sale, test.reported
-		known.Status = test.known
-		settles, err := known.Against(reported)
-		if settles != test.settles || (err != nil) != test.conflict {
-			t.Errorf("%s, reported %s: settles %v, %v", test.known, test.reported, settles, err)
-		}
-	}
 }

@@ -44,16 +44,16 @@ func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBat
 	done.counts.Unchanged = len(b.staged) - len(f.added) - len(f.different)
 	for _, d := range f.different {
 		d.Reported.GatewayID = r.GatewayID
-		settles, err := d.Known.Against(d.Reported)
-		if err == nil && settles {
-			err = r.applyReport(ctx, d)
+		means, err := d.Known.Against(d.Reported)
+		if err == nil && !r.IsDryRun {
+			err = r.Checkout.ApplyReported(ctx, r.setup, d.Known.ID, means, d.Reported, payment.ChargebackImported)
 		}
 		switch {
 		case payment.KindOf(err) != 0:
 			done.rejected = append(done.rejected, store.Rejection{Line: d.Line, Reason: err.Error()})
 		case err != nil:
 			return done, err
-		case settles:
+		case means != payment.ReportsNothing:
 			done.counts.Updated++
 		default:
 			done.counts.Unchanged++
@@ -117,14 +117,6 @@ func (r *running) tell(tx *store.Tx, b *batch, added []uuid.UUID) error {
 		tx.AddEvents(r.TenantID, rows)
 	}
 	return nil
-}
-
-// applyReport changes a payment of ours as the file says.
-func (r *running) applyReport(ctx context.Context, d store.Difference) error {
-	if r.IsDryRun {
-		return nil
-	}
-	return r.Checkout.SettleReported(ctx, r.setup, d.Known.ID, payment.ReportedOutcome(d.Reported))
 }
 
 // link brings payments together with chargebacks that came before them.

@@ -314,20 +314,12 @@ func (r *running) applyDifference(ctx context.Context, d store.Difference) (bool
 	if d.Reported.AmountMinor != d.Known.AmountMinor || d.Reported.Currency != d.Known.Currency {
 		return false, nil
 	}
-	if d.Reported.IsChargedBack() {
-		return r.applyChargeback(ctx, d.Reported)
-	}
-	settles, err := d.Known.Against(d.Reported)
-	if err != nil || !settles {
+	means, err := d.Known.Against(d.Reported)
+	if err != nil || means == payment.ReportsNothing {
 		return false, nil //nolint:nilerr // a difference for a person to look at
 	}
-	err = r.Checkout.SettleReported(ctx, r.setup, d.Known.ID, payment.ReportedOutcome(d.Reported))
+	err = r.Checkout.ApplyReported(ctx, r.setup, d.Known.ID, means, d.Reported, payment.ChargebackReconciled)
 	return err == nil, ignoreRefusal(err)
-}
-
-func (r *running) applyChargeback(ctx context.Context, reported payment.Transaction) (bool, error) {
-	done, err := r.applyChargebacks(ctx, []store.Staged{{Transaction: reported}})
-	return err == nil && done[0], err
 }
 
 // applyChargebacks records what the file reports as charged back, and says which

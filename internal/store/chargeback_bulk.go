@@ -103,8 +103,16 @@ type TakenChargeback struct {
 // loads rows, and the payments by what they were before. A record that somebody
 // else has made meanwhile breaks a key, which is why no table stands between.
 func (tx *Tx) ApplyChargebacks(tenantID uuid.UUID, taken []TakenChargeback) error {
-	if len(taken) == 1 {
-		tx.Apply(taken[0].Change, taken[0].Events)
+	// One that proves a collection first changes more than what many share.
+	var rest []TakenChargeback
+	for _, c := range taken {
+		if len(taken) == 1 || c.Before.Transaction.ID != uuid.Nil && !c.Before.Transaction.IsDecided() {
+			tx.Apply(c.Change, c.Events)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	if taken = rest; len(taken) == 0 {
 		return nil
 	}
 	if err := tx.loadChargebacks(taken); err != nil {
@@ -116,6 +124,9 @@ func (tx *Tx) ApplyChargebacks(tenantID uuid.UUID, taken []TakenChargeback) erro
 	for _, c := range taken {
 		if c.Before.Transaction.ID != uuid.Nil {
 			tx.changeRest(c.Change)
+		}
+		if pause := c.Pause(tx.At); pause != nil {
+			tx.PauseRebills(*pause)
 		}
 		if !c.IsNew {
 			tx.putChargeback(*c.Chargeback)

@@ -99,6 +99,9 @@ func (tx *Tx) Apply(c payment.Change, events []EventRow) {
 	} else {
 		tenantID = c.Chargeback.TenantID
 	}
+	if pause := c.Pause(tx.At); pause != nil {
+		tx.PauseRebills(*pause)
+	}
 	if c.Refund != nil {
 		tx.updateTransaction(*c.Before.Refund, *c.Refund)
 	}

@@ -30,7 +30,7 @@ func wantDue(t *testing.T, query dueQuery, now time.Time, limit int, want ...sto
 
 func wantNextDue(t *testing.T, env *storetest.Env, want time.Time) {
 	t.Helper()
-	at, found, err := env.Store.NextDue(t.Context())
+	at, found, err := env.Store.NextDue(t.Context(), time.Time{})
 	if err != nil || found == want.IsZero() || !at.Equal(want) {
 		t.Errorf("next due at %s (found %v, error %v), want %s", at, found, err, want)
 	}

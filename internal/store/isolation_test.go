@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -25,6 +26,10 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	claimed := env.Attempt(t, env.Find(t, draft.Token))
 	env.Write(t, func(tx *store.Tx) error {
 		tx.RecordAcceptance(claimed.Transaction, acceptanceOf(env, claimed.Transaction))
+		return nil
+	})
+	env.Write(t, func(tx *store.Tx) error {
+		tx.PauseRebills(payment.RebillPause{TenantID: shop.ID, GatewayID: shop.Gateway.ID, Reason: payment.PausedByCreditorCode, Since: env.Now})
 		return nil
 	})
 	event := env.Settle(t, claimed, approved).Events[0]
@@ -61,6 +66,10 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		"Subscription": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.Subscription(ctx, subscription.ID)
 			return found(true, err)
+		},
+		"RebillPauses": func(ctx context.Context, scope store.Tenant) int {
+			paused, err := scope.RebillPauses(ctx)
+			return found(len(paused) > 0, err)
 		},
 		"Tenant": func(ctx context.Context, scope store.Tenant) int {
 			tenant, err := scope.Tenant(ctx)

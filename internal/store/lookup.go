@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -136,20 +137,32 @@ func (s *Store) SetupVersion(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return db.One(result, err, func(r db.Rows) (v int64, err error) { return v, r.Scan(&v) })
 }
 
-// NextDue is when the next session runs out, pending payment is to be settled,
-// subscription is to be billed or the sandbox has something to report, and false
-// when nothing will.
-func (s *Store) NextDue(ctx context.Context) (at time.Time, found bool, err error) {
+// RebillPauses reads the pauses of all gateway accounts.
+func (s *Store) RebillPauses(ctx context.Context) ([]payment.RebillPause, error) {
+	result, err := s.Query(ctx, `SELECT `+pauseColumns+` FROM rebill_pauses ORDER BY since, gateway_id`)
+	return db.Collect(result, err, scanPause)
+}
+
+// NextDue is when, after an instant, the next session runs out, pending payment is
+// to be settled, subscription is to be billed or tried again, or the sandbox has
+// something to report, and false when nothing will.
+func (s *Store) NextDue(ctx context.Context, after time.Time) (at time.Time, found bool, err error) {
+	past := int64(math.MinInt64) // an instant that was not given is NULL, after which nothing comes
+	if !after.IsZero() {
+		past = after.UnixMicro()
+	}
 	result, err := s.Query(ctx, `
 		SELECT MIN(due) FROM (
 			SELECT MIN(expires_at) AS due FROM sessions
-			WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND open_transaction_id IS NULL
+			WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND open_transaction_id IS NULL AND expires_at > $1
 			UNION ALL
-			SELECT MIN(settle_due_at) FROM transactions WHERE settle_due_at IS NOT NULL
+			SELECT MIN(settle_due_at) FROM transactions WHERE settle_due_at IS NOT NULL AND settle_due_at > $1
 			UNION ALL
-			SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL
+			SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL AND due_at > $1
 			UNION ALL
-			SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL) AS next`)
+			SELECT MIN(paused_until) FROM rebill_pauses WHERE paused_until > $1
+			UNION ALL
+			SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL AND notify_at > $1) AS next`, past)
 	at, err = db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
 	return at, !at.IsZero(), err
 }

@@ -18,6 +18,8 @@ type DueSubscription struct {
 	SealedIBAN string
 	// SetupVersion names the state of the tenant's set-up (Store.Setup).
 	SetupVersion int64
+	// PausedSince is since when the gateway has been away, zero when it is not.
+	PausedSince time.Time
 }
 
 // subscriptionsDueQuery picks what is due before it reads what goes with it: a
@@ -26,10 +28,13 @@ type DueSubscription struct {
 func subscriptionsDueQuery(lock string) string {
 	return `
 	SELECT ` + Subscriptions.List("s") + `, ` + Leads.List("l") + `, s.iban_sealed, n.setup_version, f.iban_masked,
-		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at
+		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at, f.amount_minor, q.since
 	FROM (SELECT ` + Subscriptions.List("") + `, iban_sealed, due_at FROM subscriptions s
-		WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2 OFFSET $3` + lock + `) AS s
+		WHERE due_at IS NOT NULL AND due_at <= $1 AND NOT EXISTS (SELECT 1 FROM rebill_pauses q
+			WHERE q.tenant_id = s.tenant_id AND q.gateway_id = s.gateway_id AND (q.paused_until IS NULL OR q.paused_until > $1))
+		ORDER BY due_at LIMIT $2` + lock + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
+	LEFT JOIN rebill_pauses q ON q.tenant_id = s.tenant_id AND q.gateway_id = s.gateway_id
 	JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 	JOIN sessions p ON p.tenant_id = s.tenant_id AND p.id = s.session_id
 	JOIN transactions f ON f.tenant_id = s.tenant_id AND f.id = p.last_transaction_id
@@ -38,14 +43,14 @@ func subscriptionsDueQuery(lock string) string {
 
 // SubscriptionsDue gives subscriptions that are due by an instant, longest due
 // first, for this unit alone: another one that asks at the same time gets the
-// next ones. The first few can be passed over.
-func (tx *Tx) SubscriptionsDue(now time.Time, limit, skip int) ([]DueSubscription, error) {
-	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit, skip)
+// next ones. What is held back at its gateway is left out.
+func (tx *Tx) SubscriptionsDue(now time.Time, limit int) ([]DueSubscription, error) {
+	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit)
 	return db.Collect(result, err, func(r db.Rows) (d DueSubscription, err error) {
 		f := &d.First
 		fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
 		return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
-			&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt})...)
+			&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince})...)
 	})
 }
 

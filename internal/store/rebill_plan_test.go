@@ -54,7 +54,7 @@ func planOfThePick(t *testing.T, env *storetest.Env, from, to int, due int64) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	return env.Explain(t, statement, []any{due, 8, 0})
+	return env.Explain(t, statement, []any{due, 8})
 }
 
 // multiply copies the first row of a table under numbers, with some columns made

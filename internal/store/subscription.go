@@ -45,6 +45,9 @@ var Subscriptions = db.Table[payment.Subscription]{Name: "subscriptions", Column
 	db.Optional("open_transaction_id", func(s *payment.Subscription) **uuid.UUID { return &s.OpenTransactionID }).Changing(),
 	db.Field("sequence_type", func(s *payment.Subscription) *payment.SequenceType { return &s.SequenceType }).Changing(),
 	db.Time("mandate_used_at", func(s *payment.Subscription) *time.Time { return &s.MandateUsedAt }).Changing(),
+	db.Field("cancel_reason", func(s *payment.Subscription) *payment.CancelReason { return &s.CancelReason }).Changing(),
+	db.Field("cancel_code", func(s *payment.Subscription) *string { return &s.CancelCode }).Changing(),
+	db.Field("owed_periods", func(s *payment.Subscription) *payment.Periods { return &s.Owed }).Changing(),
 }}
 
 // day is a column that holds a date; none is NULL.

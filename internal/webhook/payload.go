@@ -29,6 +29,10 @@ func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
 	if c.Refund != nil && c.Refund.ID == e.TransactionID {
 		t = c.Refund
 	}
+	if e.Status != "" { // more may have happened to it since
+		then := *t
+		then.Status, t = e.Status, &then
+	}
 	switch {
 	case e.Kind == payment.EventSessionCompleted && c.Session != nil:
 		return appendCompleted(nil, c), nil

@@ -260,7 +260,7 @@ CREATE TABLE subscriptions (
     failed_count        INTEGER NOT NULL,
     revenue_minor       INTEGER NOT NULL,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER,
+    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER, cancel_reason TEXT NOT NULL DEFAULT '', cancel_code TEXT NOT NULL DEFAULT '', owed_periods TEXT NOT NULL DEFAULT '',
     CONSTRAINT subscriptions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT subscriptions_order_id_key UNIQUE (tenant_id, order_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
@@ -453,9 +453,6 @@ CREATE TABLE staged_transactions (
 , processor_id TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX staged_transactions_import_idx ON staged_transactions (tenant_id, import_id, merchant_transaction_id);
 CREATE INDEX subscriptions_due_idx ON subscriptions (due_at) WHERE due_at IS NOT NULL;
-CREATE UNIQUE INDEX transactions_subscription_id_billing_period_key
-    ON transactions (tenant_id, subscription_id, billing_period)
-    WHERE billing_period IS NOT NULL AND status <> 'declined';
 CREATE INDEX sessions_lead_idx ON sessions (tenant_id, lead_id, id);
 CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE TABLE deployment (
@@ -470,6 +467,18 @@ CREATE TABLE encryption_keys (
     CONSTRAINT encryption_keys_name_key PRIMARY KEY (name)
 ) STRICT;
 CREATE INDEX transactions_mandate_idx ON transactions (mandate_reference) WHERE source = 'hosted_page';
+CREATE UNIQUE INDEX transactions_subscription_id_billing_period_key
+    ON transactions (tenant_id, subscription_id, billing_period)
+    WHERE billing_period IS NOT NULL AND status NOT IN ('declined', 'charged_back');
+CREATE TABLE rebill_pauses (
+    tenant_id    TEXT    NOT NULL,
+    gateway_id   TEXT    NOT NULL,
+    reason       TEXT    NOT NULL,
+    reason_code  TEXT    NOT NULL,
+    since        INTEGER NOT NULL,
+    paused_until INTEGER,
+    CONSTRAINT rebill_pauses_gateway_id_key PRIMARY KEY (tenant_id, gateway_id)
+) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -489,6 +498,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment) VALUES (1, '');

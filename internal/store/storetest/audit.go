@@ -247,7 +247,7 @@ func (b *Books) auditLedger(f *Findings) {
 			f.add("the gateway has %s, of which we know nothing", l.MerchantTransactionID)
 			continue
 		}
-		if l.MayCollect() && x.Type != payment.Refund {
+		if l.MayCollect() && x.Type != payment.Refund && x.Status != payment.TransactionChargedBack {
 			collecting[l.Tenant+" mandate "+l.Mandate+x.occasion()]++
 		}
 		if x.AmountMinor != l.AmountMinor || x.Currency != l.Currency || x.Type != l.Type {

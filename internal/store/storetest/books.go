@@ -55,6 +55,7 @@ type BookedTransaction struct {
 	Phase                                             payment.Phase
 	SettleDueAt                                       time.Time // zero for none
 	Decline                                           payment.DeclineCode
+	GatewayCode                                       string // the bank's code for that
 	RefundedMinor, RefundingMinor                     int64
 	// Period and Try are a rebill's.
 	Period, Try                       int
@@ -136,14 +137,14 @@ func (b *Books) readSessions(t testing.TB, db *sql.DB) {
 func (b *Books) readTransactions(t testing.TB, db *sql.DB) {
 	t.Helper()
 	each(t, db, `SELECT tenant_id, id, session_id, order_id, subscription_id, gateway_id, merchant_transaction_id,
-		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code, refund_of,
+		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code, gateway_code, refund_of,
 		refunded_minor, refunding_minor, billing_period, attempt_number, sequence_type, created_at, processed_at, updated_at
-		FROM transactions ORDER BY billing_period, attempt_number, created_at`, func(r *sql.Rows) error {
+		FROM transactions ORDER BY created_at, billing_period, attempt_number`, func(r *sql.Rows) error {
 		x := &BookedTransaction{}
 		var session, order, subscription, reference, phase, refundOf sql.NullString
 		var due, period, created, processed, updated sql.NullInt64
 		err := r.Scan(&x.Tenant, &x.ID, &session, &order, &subscription, &x.Gateway, &x.MerchantTransactionID,
-			&reference, &x.Status, &x.Type, &x.AmountMinor, &x.Currency, &phase, &due, &x.Decline, &refundOf,
+			&reference, &x.Status, &x.Type, &x.AmountMinor, &x.Currency, &phase, &due, &x.Decline, &x.GatewayCode, &refundOf,
 			&x.RefundedMinor, &x.RefundingMinor, &period, &x.Try, &x.Sequence, &created, &processed, &updated)
 		x.Session, x.Order, x.Subscription = session.String, order.String, subscription.String
 		x.Reference, x.Phase, x.RefundOf = reference.String, payment.Phase(phase.String), refundOf.String

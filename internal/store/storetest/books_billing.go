@@ -32,6 +32,9 @@ type BookedSubscription struct {
 	Successful, Failed        int
 	Period, Tries             int
 	Open                      string // the id of a transaction, "" for none
+	Owed                      string // periods whose money came back
+	CancelReason              payment.CancelReason
+	CancelCode                string
 	Sequence                  payment.SequenceType
 
 	First   *BookedTransaction
@@ -40,22 +43,24 @@ type BookedSubscription struct {
 
 // BookedChargeback is what was taken back.
 type BookedChargeback struct {
-	ID          string
+	ID, Code    string
 	AmountMinor int64
+	CreatedAt   time.Time
 }
 
 func (b *Books) readSubscriptions(t testing.TB, db *sql.DB) {
 	t.Helper()
 	each(t, db, `SELECT tenant_id, id, session_id, order_id, status, billing_frequency, amount_minor, revenue_minor,
 		billing_anchor_date, next_billing_date, trial_end_date, started_at, last_billed_at, cancelled_at, mandate_used_at,
-		due_at, successful_count, failed_count, period, period_tries, open_transaction_id, sequence_type
-		FROM subscriptions`, func(r *sql.Rows) error {
+		due_at, successful_count, failed_count, period, period_tries, open_transaction_id, sequence_type,
+		owed_periods, cancel_reason, cancel_code FROM subscriptions`, func(r *sql.Rows) error {
 		u := &BookedSubscription{}
 		var open, anchor, next, trial sql.NullString
 		var started, billed, cancelled, used, due sql.NullInt64
 		err := r.Scan(&u.Tenant, &u.ID, &u.Session, &u.Order, &u.Status, &u.Frequency, &u.AmountMinor, &u.RevenueMinor,
 			&anchor, &next, &trial, &started, &billed, &cancelled, &used,
-			&due, &u.Successful, &u.Failed, &u.Period, &u.Tries, &open, &u.Sequence)
+			&due, &u.Successful, &u.Failed, &u.Period, &u.Tries, &open, &u.Sequence,
+			&u.Owed, &u.CancelReason, &u.CancelCode)
 		u.Anchor, u.Next, u.TrialEnd = dateOf(anchor), dateOf(next), dateOf(trial)
 		u.StartedAt, u.LastBilledAt, u.CancelledAt = instantOf(started), instantOf(billed), instantOf(cancelled)
 		u.MandateUsedAt, u.DueAt, u.Open = instantOf(used), instantOf(due), open.String
@@ -78,10 +83,12 @@ func dateOf(text sql.NullString) payment.Date {
 
 func (b *Books) readChargebacks(t testing.TB, db *sql.DB) {
 	t.Helper()
-	each(t, db, `SELECT id, transaction_id, amount_minor FROM chargebacks WHERE transaction_id IS NOT NULL`, func(r *sql.Rows) error {
+	each(t, db, `SELECT id, transaction_id, amount_minor, reason_code, created_at FROM chargebacks WHERE transaction_id IS NOT NULL`, func(r *sql.Rows) error {
 		var c BookedChargeback
 		var transaction string
-		err := r.Scan(&c.ID, &transaction, &c.AmountMinor)
+		var created sql.NullInt64
+		err := r.Scan(&c.ID, &transaction, &c.AmountMinor, &c.Code, &created)
+		c.CreatedAt = instantOf(created)
 		b.Chargebacks[transaction] = c
 		return err
 	})

@@ -1,0 +1,45 @@
+package billing_test
+
+import (
+	"testing"
+	"time"
+
+	"sepad/internal/payment"
+)
+
+// A bank that blames us would refuse every other debit as well: nothing more is
+// sent until a person has mended it, and nobody's subscription suffers.
+func TestACreditorsMistakePausesTheAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		first, second := d.due(t), d.due(t)
+		d.Lanes, d.PerLane = 1, 1
+		d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictDeclined, Decline: payment.Decline{Code: payment.DeclineUnknown, GatewayCode: "AC03"}})
+		d.bill(t, 1)
+		for _, sub := range []payment.Subscription{first, second} {
+			if after := d.Subscription(t, sub.ID); after.Status != payment.SubscriptionActive || after.FailedCount != 0 || after.Tries != 0 {
+				t.Errorf("it is %s, failed %d times, try %d", after.Status, after.FailedCount, after.Tries)
+			}
+		}
+		paused, err := d.Store.Tenant(first.TenantID).RebillPauses(t.Context())
+		if err != nil || len(paused) != 1 || paused[0].Code != "AC03" || !paused[0].NeedsPerson(d.Time.Now()) {
+			t.Fatalf("paused are %+v: %v", paused, err)
+		}
+		d.Time.Set(d.Time.Now().Add(24 * time.Hour))
+		d.bill(t, 0)
+
+		if _, err := d.Resume(t.Context(), first.TenantID, first.GatewayID); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			d.Gateway.Answer(approved)
+		}
+		d.bill(t, 3) // the first of them has missed a month, which is made up for
+		if _, err := d.Resume(t.Context(), first.TenantID, first.GatewayID); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("resumed twice: %v", err)
+		}
+		if _, err := d.Resume(t.Context(), d.NewShop(t).ID, first.GatewayID); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("resumed by another tenant: %v", err)
+		}
+	})
+}
