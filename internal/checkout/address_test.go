@@ -10,15 +10,20 @@ import (
 func TestAnAddressIsWrittenWhereNoneIsKnownInFull(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
-		for _, c := range []struct{ name, address, city, want string }{
-			{"one that is known in full stands", "Weg 2", "Genf", "Weg 2|Genf"},
-			{"one that is known in part is replaced as a whole", "Weg 2", "", "Gasse 1|Bern"},
-			{"one that is not known is written", "", "", "Gasse 1|Bern"},
+		for _, c := range []struct {
+			name, address, city string
+			corrects            bool
+			want                string
+		}{
+			{"one that is known in full stands", "Weg 2", "Genf", false, "Weg 2|Genf"},
+			{"one that the payer gave before is replaced", "Weg 2", "Genf", true, "Gasse 1|Bern"},
+			{"one that is known in part is replaced as a whole", "Weg 2", "", false, "Gasse 1|Bern"},
+			{"one that is not known is written", "", "", false, "Gasse 1|Bern"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				found := till.Session(t, func(d *storetest.Draft) { d.Lead.Address, d.Lead.City = c.address, c.city })
 				in := till.Payment(found)
-				in.Address, in.City = "Gasse 1", "Bern"
+				in.Address, in.City, in.CorrectsAddress = "Gasse 1", "Bern", c.corrects
 				till.Gateway.Answer(approved)
 				if _, err := till.Pay(t.Context(), in); err != nil {
 					t.Fatal(err)

@@ -38,9 +38,18 @@ type Payment struct {
 	// Address and City are where the payer lives, for an account that needs it
 	// and a lead of whom it is not known. Both are empty where nobody asked.
 	Address, City string
+	// CorrectsAddress tells that the address that is known came from this payer.
+	CorrectsAddress bool
 }
 
-func (p Payment) givesAddress() bool { return p.Address != "" && p.City != "" }
+// residence is the lead with the address that the payer gives. What a merchant
+// has told in full stands.
+func (p Payment) residence(lead payment.Lead) payment.Lead {
+	if p.Address != "" && p.City != "" && (p.CorrectsAddress || !lead.HasAddress()) {
+		lead.Address, lead.City = p.Address, p.City
+	}
+	return lead
+}
 
 // Pay debits a session's customer: claim, submit, settle.
 func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
@@ -62,9 +71,6 @@ func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
 	if !account.Active {
 		return Result{}, payment.Conflicting("The gateway of this session is not active.")
 	}
-	if in.givesAddress() {
-		found.Lead = found.Lead.LivingAt(in.Address, in.City)
-	}
 	sendBefore := clock.Within(c.Own, c.sendWindow())
 	claimed, err := c.claim(ctx, found, in)
 	if err != nil {
@@ -72,7 +78,7 @@ func (c *Checkout) Pay(ctx context.Context, in Payment) (Result, error) {
 	}
 	// From here on a customer who goes away must not stop us half-way.
 	ctx = context.WithoutCancel(ctx)
-	charge := c.charge(setup, account, found.Lead, claimed, in)
+	charge := c.charge(setup, account, in.residence(found.Lead), claimed, in)
 	charge.SendBefore = sendBefore
 	outcome, err := client.Submit(ctx, charge)
 	if err != nil {
@@ -104,8 +110,8 @@ func (c *Checkout) claim(ctx context.Context, found store.Found, in Payment) (pa
 }
 
 func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *payment.Order, in Payment, sealed string) (payment.Change, error) {
-	now := c.now()
-	claimed, err := payment.Begin(found.Session, found.Lead, order, payment.Submission{
+	now, lead := c.now(), in.residence(found.Lead)
+	claimed, err := payment.Begin(found.Session, lead, order, payment.Submission{
 		Instrument: in.Instrument, TenantReferenceID: in.TenantReferenceID, Source: in.Source,
 	}, now)
 	if err != nil {
@@ -113,8 +119,8 @@ func (c *Checkout) claimOnce(ctx context.Context, found store.Found, order *paym
 	}
 	claimed.Transaction.Attempt.Silence = c.silence()
 	return claimed, c.Store.Write(ctx, now, func(tx *store.Tx) error {
-		if in.givesAddress() {
-			tx.CompleteLead(found.Session.TenantID, found.Lead)
+		if lead != found.Lead {
+			tx.MoveLead(found.Session.TenantID, found.Lead, lead)
 		}
 		tx.ClaimAttempt(claimed, sealed)
 		if in.Acceptance != nil {

@@ -74,6 +74,42 @@ func TestAKnownAddressIsNotAskedFor(t *testing.T) {
 	})
 }
 
+// TestAnAddressCanBeCorrected follows a payer whose bank refused: the address
+// that came from this browser may be changed, one from the shop may not.
+func TestAnAddressCanBeCorrected(t *testing.T) {
+	t.Parallel()
+	eachShop(t, apptest.Options{}, func(t *testing.T, s *shop) {
+		token := s.session(t, posterCampaign)
+		form := s.get(t, path(token)).form(swiss)
+		form.Set("address", "Gase 1")
+		form.Set("city", "Bern")
+		first := s.ask(t, http.MethodPost, path(token), form)
+		first.wantBack(t, token)
+		cookie := strings.Split(first.Header.Get("Set-Cookie"), ";")[0]
+		// No test account abroad is refused: this one is made to be.
+		s.Env.Exec(t, `UPDATE transactions SET status = 'declined', decline_code = 'do_not_honor' WHERE session_id = (SELECT id FROM sessions WHERE token = $1)`, token)
+		s.Env.Exec(t, `UPDATE orders SET status = 'FAILED' WHERE session_id = (SELECT id FROM sessions WHERE token = $1)`, token)
+		s.Env.Exec(t, `UPDATE sessions SET status = 'PENDING' WHERE token = $1`, token)
+		s.Env.Exec(t, `UPDATE events SET event_key = event_key || ' undone'`)
+
+		if s.get(t, path(token)).want(t, http.StatusOK, "gave no reason").asksAddress() {
+			t.Error("whoever else has the link is shown the address")
+		}
+		again := s.get(t, path(token), "Cookie", cookie)
+		if !again.asksAddress() || !strings.Contains(again.body, `value="Gase 1"`) {
+			t.Error("the payer is not asked for the address again")
+		}
+		kept := s.ask(t, http.MethodPost, path(token)+"draft/", form, "Cookie", cookie)
+		cookie = strings.Split(kept.Header.Get("Set-Cookie"), ";")[0]
+		form = again.form(swiss)
+		form.Set("address", "Gasse 1")
+		form.Set("city", "Bern")
+		s.ask(t, http.MethodPost, path(token), form, "Cookie", cookie).wantBack(t, token)
+		s.WantStatus(t, token, "COMPLETED")
+		s.wantLead(t, "Gasse 1|Bern")
+	})
+}
+
 func TestAnAddressThatNobodyAskedForIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

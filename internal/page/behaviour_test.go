@@ -240,6 +240,7 @@ func keepTyping(t *testing.T, b *browser) {
 	p.fillIn(apptest.DeclinedInsufficientFunds)
 	p.await(`performance.getEntriesByType("resource").some((r) => r.name.endsWith("/draft/") && r.startTime >= window.lastInput && r.responseEnd > 0)`)
 	p.do(chromedp.Evaluate[chromedp.Void](`location.reload()`))
+	p.await(`window.lastInput === undefined`)
 	holds := func(when string) {
 		t.Helper()
 		p.await(`document.getElementById("iban").value.replaceAll(" ", "") === "` + apptest.DeclinedInsufficientFunds + `"`)

@@ -26,13 +26,17 @@ const (
 type draft struct {
 	input
 	Until time.Time
+	// GaveStreet and GaveTown are the address that was sent with a payment: while
+	// the lead lives there, the payer may still change it.
+	GaveStreet, GaveTown string
 }
 
 func draftPurpose(s payment.Session) []byte { return vault.Purpose(s.TenantID, "draft "+s.ID.String()) }
 
 // keepDraft hands what was typed to the browser.
-func (p *Page) keepDraft(w http.ResponseWriter, s payment.Session, in input) {
-	text, _ := json.Marshal(draft{in, p.Real.Now().Add(draftLife)}) // texts can always be written
+func (p *Page) keepDraft(w http.ResponseWriter, s payment.Session, d draft) {
+	d.Until = p.Real.Now().Add(draftLife)
+	text, _ := json.Marshal(d) // texts can always be written
 	sealed, err := p.Checkout.Vault.Seal(text, draftPurpose(s))
 	if err != nil || len(sealed) > maxDraft {
 		return // it is a courtesy
@@ -47,18 +51,31 @@ func (p *Page) setDraft(w http.ResponseWriter, s payment.Session, sealed string,
 	})
 }
 
-// readDraft gives back what was typed, if it is this session's and not old.
-func (p *Page) readDraft(r *http.Request, s payment.Session) (input, bool) {
+// readDraft gives back what was typed, nil unless it is this session's and not old.
+func (p *Page) readDraft(r *http.Request, s payment.Session) *draft {
 	cookie, err := r.Cookie(draftCookie)
 	if err != nil {
-		return input{}, false
+		return nil
 	}
 	text, err := p.Checkout.Vault.Open(cookie.Value, draftPurpose(s))
 	var kept draft
 	if err != nil || json.Unmarshal(text, &kept) != nil || !p.Real.Now().Before(kept.Until) {
-		return input{}, false
+		return nil
 	}
-	return kept.input, true
+	return &kept
+}
+
+// with is the draft with something else typed.
+func (d *draft) with(in input) draft {
+	if d == nil {
+		return draft{input: in}
+	}
+	return draft{input: in, GaveStreet: d.GaveStreet, GaveTown: d.GaveTown}
+}
+
+// gaveAddress tells that the lead lives where this payer has said.
+func (v visit) gaveAddress() bool {
+	return v.draft != nil && v.draft.GaveStreet != "" && v.draft.GaveStreet == v.Lead.Address && v.draft.GaveTown == v.Lead.City
 }
 
 // dropDraft forgets what was typed, once it has served.
@@ -82,7 +99,7 @@ func (p *Page) takeDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
-	p.keepDraft(w, view.Session, readInput(r))
+	p.keepDraft(w, view.Session, p.readDraft(r, view.Session).with(readInput(r)))
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
 	return nil

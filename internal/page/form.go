@@ -128,7 +128,7 @@ type formView struct {
 	Checked bool
 	Title   string
 	// AddressFor are the countries whose accounts need the payer's address, none
-	// when it is known. AsksAddress tells that the account typed is of one.
+	// when the merchant has told it. AsksAddress tells that the account typed is of one.
 	AddressFor  string
 	AsksAddress bool
 
@@ -174,7 +174,7 @@ func (v visit) formWith(in input) formView {
 	if v.isFreeTrial() {
 		f.Title = v.FormTitleTrial
 	}
-	if !v.Lead.HasAddress() {
+	if !v.Lead.HasAddress() || v.gaveAddress() {
 		f.AddressFor = strings.Join(slices.DeleteFunc(v.sepaCountries(), func(code string) bool { return !sepa.NeedsPayerAddress(code) }), " ")
 		iban := compact(in.IBAN)
 		f.AsksAddress = sepa.NeedsPayerAddress(iban[:min(len(iban), 2)])

@@ -50,6 +50,7 @@ func TestInTheBrowser(t *testing.T) {
 		"an account abroad asks for the payer's address":            payFromAbroad,
 		"a logo comes through us":                                   showLogo,
 		"the first field is on a phone's first screen":              firstScreen,
+		"every language fits a narrow phone":                        fitEveryLanguage,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,5 +166,15 @@ func firstScreen(t *testing.T, b *browser) {
 		if bottom := evaluate[float64](p, `document.getElementById("iban").getBoundingClientRect().bottom`); bottom > float64(phone.height) {
 			t.Errorf("the first field ends at %.0f pixels", bottom)
 		}
+	}
+}
+
+func fitEveryLanguage(t *testing.T, b *browser) {
+	p := b.open(t, look{name: "narrow", width: 360, height: 640})
+	page := path(b.shop.session(t, premiumCampaign))
+	for _, code := range []string{"en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv", "da", "fi", "cs", "sk", "sl", "hr", "ro"} {
+		p.visit(page + "?lang=" + code)
+		p.awaitStage("pay")
+		p.checkFits(code)
 	}
 }

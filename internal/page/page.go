@@ -106,6 +106,8 @@ type visit struct {
 	now time.Time
 	// last is the latest attempt, nil before the first.
 	last *payment.Debit
+	// draft is what was typed, nil when nothing was kept.
+	draft *draft
 }
 
 // find reads the session of a request with its latest attempt.
@@ -114,7 +116,7 @@ func (p *Page) find(r *http.Request, l *tongue) (visit, error) {
 	if err != nil {
 		return visit{}, err
 	}
-	v := visit{View: view, tongue: l, now: p.Checkout.Clock.Now()}
+	v := visit{View: view, tongue: l, now: p.Checkout.Clock.Now(), draft: p.readDraft(r, view.Session)}
 	if id := view.Session.LastTransactionID; id != nil {
 		last, err := p.Store.Tenant(view.Session.TenantID).DebitOf(r.Context(), view.Session, *id)
 		if err != nil {

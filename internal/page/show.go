@@ -24,8 +24,8 @@ func (p *Page) showStage(w http.ResponseWriter, r *http.Request, status int, v v
 	at := v.stage()
 	if at == stagePay {
 		f := v.form()
-		if typed, kept := p.readDraft(r, v.Session); kept {
-			f = v.formWith(typed)
+		if v.draft != nil {
+			f = v.formWith(v.draft.input)
 		}
 		return p.showForm(w, r, status, v, f)
 	}

@@ -113,15 +113,18 @@ func (p *Page) pay(w http.ResponseWriter, r *http.Request) error {
 	}
 	// A refusal shows the form with the same account; the agreement is asked for
 	// again.
-	kept := f.input
+	kept := v.draft.with(f.input)
 	kept.Agreed = false
+	if f.AsksAddress {
+		kept.GaveStreet, kept.GaveTown = f.Street, f.Town
+	}
 	p.keepDraft(w, v.Session, kept)
 	in := checkout.Payment{
 		Token: v.Session.Token, Instrument: instrument, Source: payment.SourceHostedPage,
 		ClientIP: web.ClientIP(r.Context()), Acceptance: v.accept(r, f.Mandate),
 	}
 	if f.AsksAddress {
-		in.Address, in.City = f.Street, f.Town
+		in.Address, in.City, in.CorrectsAddress = f.Street, f.Town, v.gaveAddress()
 	}
 	_, err = p.Checkout.Pay(r.Context(), in)
 	return p.afterPay(w, r, l, f, err)

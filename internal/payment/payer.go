@@ -5,15 +5,6 @@ import "sepad/internal/sepa"
 // HasAddress tells whether a bank that asks where the payer lives can be told.
 func (l Lead) HasAddress() bool { return l.Address != "" && l.City != "" }
 
-// LivingAt is the lead with the address that the payer gives. What a merchant has
-// told in full stands.
-func (l Lead) LivingAt(address, city string) Lead {
-	if !l.HasAddress() {
-		l.Address, l.City = address, city
-	}
-	return l
-}
-
 // CheckPayer refuses an account that cannot be collected from with what is known
 // of the payer: outside the European Economic Area banks want the address.
 func CheckPayer(account sepa.IBAN, payer Lead) error {

@@ -151,14 +151,15 @@ func writeLead(tenant, instant, key string, first int, before, after string) str
 	return text
 }
 
-// CompleteLead writes down where a lead lives, unless that has become known
-// meanwhile. It goes before a session's claim: creates take the lead's row first
-// as well, and so neither waits for the other in a circle.
-func (tx *Tx) CompleteLead(tenantID uuid.UUID, lead payment.Lead) {
+// MoveLead writes down where a payer says to live, unless a merchant has told
+// another address in full since the known one was read. It goes before a session's
+// claim: creates take the lead's row first as well, and so neither waits for the
+// other in a circle.
+func (tx *Tx) MoveLead(tenantID uuid.UUID, known, told payment.Lead) {
 	tx.Then(`
 		UPDATE leads SET address = $3, city = $4, updated_at = $5
-		WHERE tenant_id = $1 AND id = $2 AND (address = '' OR city = '')`,
-		tenantID, lead.ID, lead.Address, lead.City, db.Micros(tx.At))
+		WHERE tenant_id = $1 AND id = $2 AND (address = '' OR city = '' OR address = $6 AND city = $7)`,
+		tenantID, told.ID, told.Address, told.City, db.Micros(tx.At), known.Address, known.City)
 }
 
 // createArgs are the arguments of a create but for those of the API key.

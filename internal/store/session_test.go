@@ -53,6 +53,38 @@ func TestSessionRoundTrip(t *testing.T) {
 	})
 }
 
+// TestAPayersAddress holds the guard of the statement: between reading a lead and
+// writing where its payer lives, a merchant may have told another address.
+func TestAPayersAddress(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		for _, c := range []struct{ name, read, now, want string }{
+			{"fills in what is empty", "|", "|", "Gasse 1|Bern"},
+			{"completes a part", "Weg 2|", "Weg 2|", "Gasse 1|Bern"},
+			{"completes another part", "|", "|Genf", "Gasse 1|Bern"},
+			{"leaves what a merchant has told since", "|", "Weg 2|Genf", "Weg 2|Genf"},
+			{"replaces what was read", "Gase 1|Bern", "Gase 1|Bern", "Gasse 1|Bern"},
+			{"leaves what has changed since", "Gase 1|Bern", "Weg 2|Genf", "Weg 2|Genf"},
+			{"leaves another street of the same town", "Gase 1|Bern", "Weg 2|Bern", "Weg 2|Bern"},
+			{"leaves the same street of another town", "Gase 1|Bern", "Gase 1|Thun", "Gase 1|Thun"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				lead := env.Session(t, shop, storetest.WithEmail(payment.NewID().String()+"@shop.example")).Lead
+				known, told := lead, lead
+				known.Address, known.City, _ = strings.Cut(c.read, "|")
+				told.Address, told.City = "Gasse 1", "Bern"
+				address, city, _ := strings.Cut(c.now, "|")
+				env.Exec(t, `UPDATE leads SET address = $1, city = $2 WHERE id = $3`, address, city, lead.ID.String())
+				env.Write(t, func(tx *store.Tx) error { tx.MoveLead(shop.ID, known, told); return nil })
+				if got := storetest.Scalar[string](t, env, `SELECT address || '|' || city FROM leads WHERE id = $1`, lead.ID); got != c.want {
+					t.Errorf("the lead lives at %q, want %q", got, c.want)
+				}
+			})
+		}
+	})
+}
+
 func TestLeadIsKnownByItsAddress(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
