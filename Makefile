@@ -55,6 +55,11 @@ sim: test-packages bin/testenv ## Run the simulations, the one of billing at ful
 soak: test-packages bin/testenv ## Run simulation and crash tests over and over until one fails [FOR=1h]
 	@$(WITH_SERVERS) scripts/soak '$(or $(FOR),1h)'
 
+.PHONY: drill
+drill: test-packages bin/testenv ## Rehearse the disaster on both engines: load, backup, load, loss, restore, ask the gateways
+	@scripts/require-test TestRestoreDrill ./internal/backup
+	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestRestoreDrill$$' ./internal/backup
+
 .PHONY: mutate
 mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle OWN=1]
 	@nice $(WITH_SERVERS) bin/mutate $(if $(OWN),-own) -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"sepad/internal/backup"
 	"sepad/internal/checkout"
 	"sepad/internal/config"
 	"sepad/internal/db"
@@ -51,6 +52,8 @@ var privateValues = []struct {
 	{checkout.Payment{}, nil},
 	{config.Config{}, nil},
 	{config.Access{}, nil},
+	{backup.Source{}, nil},
+	{backup.Target{}, nil},
 	{config.Database{}, nil},
 	{config.Settings{}, nil},
 	{limit.Settings{}, nil},

@@ -58,6 +58,7 @@ var (
 		"checkout": join(stored, "webhook", "setup"),
 		"billing":  join(stored, "webhook", "setup", "checkout"),
 		"recon":    join(stored, "webhook", "setup", "checkout"),
+		"backup":   join(stored, "db"),   // the copy is the database's
 		"jobs":     join(useCases, "db"), // the queue is the database's
 		"web":      stored,               // every handler stands on web, so web knows no use case
 		// What answers requests.

@@ -39,6 +39,8 @@ type commands struct {
 	Refund        refundCommand        `cmd:"" help:"Give a payment back, wholly or in part."`
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
+	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
+	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`
 	Clock         clockCommand         `cmd:"" help:"Show the sandbox's clock, or move it forward."`
 	TestIBANs     testIBANsCommand     `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`

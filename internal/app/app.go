@@ -138,6 +138,9 @@ func (a *App) openStore(ctx context.Context, options Options) (err error) {
 		a.unlock = func() {}
 		return err
 	}
+	if err = a.Store.CheckFile(ctx); err != nil {
+		return err
+	}
 	if err = a.Store.CheckEnvironment(ctx, a.config.Environment); err != nil {
 		return err
 	}

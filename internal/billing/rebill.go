@@ -26,9 +26,9 @@ import (
 const (
 	usualLanes   = 8
 	usualPerLane = 8
-	// claimTries bounds how often a batch is claimed anew because a random
-	// reference was taken already.
-	claimTries = 5
+	// claimTries bounds how many debits of one period are passed over whose
+	// references are taken: by tries that cost nothing, or by pure chance.
+	claimTries = 32
 )
 
 // claim is a rebill that is written down and waits to be sent.
@@ -87,7 +87,7 @@ func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64
 // gateway hears of them, and ends those whose mandate has lapsed. It says which
 // subscriptions it found.
 func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
-	for range claimTries {
+	for taken := range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
 		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
@@ -95,7 +95,7 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claim
 			claims, found = claims[:0], found[:0]
 			for _, one := range b.workable(due, limit, realNow) {
 				found = append(found, one.Subscription)
-				rebill, err := claimOne(tx, one, silence, now)
+				rebill, err := claimOne(tx, one, taken, silence, now)
 				if err != nil {
 					return err
 				}
@@ -105,7 +105,8 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claim
 			}
 			return err
 		})
-		if !store.IsReferenceCollision(err) {
+		// Of several, only the one whose reference is taken gets another.
+		if !store.IsReferenceCollision(err) || limit > 1 {
 			break
 		}
 	}
@@ -123,8 +124,9 @@ func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.
 }
 
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
-// lapsed. When the silence is over others may ask the gateway about the rebill.
-func claimOne(tx *store.Tx, due store.DueSubscription, silence time.Duration, now time.Time) (*payment.Change, error) {
+// lapsed. So many of the references that it could have are taken. When the silence
+// is over others may ask the gateway about the rebill.
+func claimOne(tx *store.Tx, due store.DueSubscription, taken int, silence time.Duration, now time.Time) (*payment.Change, error) {
 	sub := due.Subscription
 	lapsed, err := sub.Lapse(now)
 	if err != nil {
@@ -138,6 +140,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, silence time.Duration, no
 	if err != nil {
 		return nil, err
 	}
+	rebill.Transaction.MerchantTransactionID = payment.RebillReference(sub, rebill.Subscription.Tries+taken)
 	rebill.Transaction.Attempt.Silence = silence
 	tx.ClaimRebill(rebill, due.SealedIBAN)
 	return &rebill, nil
@@ -219,7 +222,7 @@ func (b *Billing) charge(setup *merchant.Setup, account merchant.GatewayAccount,
 	}
 	iban, err := sepa.ParseIBAN(string(opened))
 	return gateway.Charge{
-		MerchantTransactionID: t.MerchantTransactionID, IdempotencyKey: t.ID.String(),
+		MerchantTransactionID: t.MerchantTransactionID, IdempotencyKey: payment.RebillKey(t),
 		AmountMinor: t.AmountMinor, Currency: t.Currency, Type: t.Type, SequenceType: t.SequenceType,
 		Instrument: payment.Instrument{IBAN: iban, HolderName: t.HolderName, Bank: sepa.Bank{Name: t.BankName, BIC: t.BIC}},
 		Lead:       c.due.Lead, MandateReference: t.MandateReference, MandateAt: t.MandateAt,

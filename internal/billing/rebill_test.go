@@ -56,22 +56,6 @@ func (d desk) due(t *testing.T, change ...func(*storetest.Draft)) payment.Subscr
 	return sub
 }
 
-// rebills reads what was collected of a subscription, or tried to be, in order.
-func (d desk) rebills(t *testing.T, sub payment.Subscription) []payment.Transaction {
-	t.Helper()
-	var found []payment.Transaction
-	for _, charge := range d.Gateway.Submitted() {
-		paid, err := d.Store.Tenant(sub.TenantID).DebitByMerchantID(t.Context(), charge.MerchantTransactionID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := paid.Transaction; r.Type == payment.Rebill && *r.SubscriptionID == sub.ID {
-			found = append(found, r)
-		}
-	}
-	return found
-}
-
 func TestWhatAGatewayIsToldOfARebill(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d desk) {
@@ -84,7 +68,7 @@ func TestWhatAGatewayIsToldOfARebill(t *testing.T) {
 		}
 		first, rebill := sent[0], d.rebills(t, sub)[0]
 		storetest.Equal(t, sendable(t, sent[1]), gateway.Charge{
-			MerchantTransactionID: rebill.MerchantTransactionID, IdempotencyKey: rebill.ID.String(),
+			MerchantTransactionID: payment.RebillReference(sub, 1), IdempotencyKey: payment.RebillKey(rebill),
 			AmountMinor: storetest.Monthly.PriceMinor, Currency: "EUR", Type: payment.Rebill, SequenceType: payment.SequenceRecurring,
 			Instrument: first.Instrument, Lead: first.Lead, MandateReference: first.MandateReference, MandateAt: first.MandateAt,
 			Descriptor: d.Shop.Gateway.Descriptor, MerchantName: d.Shop.Name, PeriodTry: 1,

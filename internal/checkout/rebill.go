@@ -47,3 +47,28 @@ func (c *Checkout) AskAboutRebills(ctx context.Context) error {
 	}
 	return nil
 }
+
+// AskAboutRebill asks what became of a rebill that may have been sent before the
+// database was restored; one that the gateway does not know is lost.
+func (c *Checkout) AskAboutRebill(ctx context.Context, setup *merchant.Setup, d payment.Debit) (payment.Outcome, error) {
+	return c.statusOf(ctx, setup, d, c.now())
+}
+
+// AskAboutAllOpen asks at once about every payment whose outcome is open: whoever
+// sent them did so before the database was restored.
+func (c *Checkout) AskAboutAllOpen(ctx context.Context) error {
+	now, err := c.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	open, err := c.Store.LookupsBefore(ctx, now.AddDate(1, 0, 0), takeOverBatch)
+	if err != nil {
+		return err
+	}
+	for _, one := range open {
+		if err := c.lookUp(ctx, one); err != nil && !overtaken(err) {
+			return err
+		}
+	}
+	return nil
+}

@@ -9,15 +9,29 @@ import (
 
 // engine is what PostgreSQL and SQLite do each in their own way.
 type engine interface {
+	lasting
+	copying
 	// write runs a unit of work and commits it.
 	write(ctx context.Context, at time.Time, work func(*Tx) error) error
 	// query reads outside a transaction.
 	query(ctx context.Context, sql string, args ...any) (Rows, error)
+}
+
+// lasting is what an engine does between its opening and its end.
+type lasting interface {
 	// migrate brings the schema, ours and the queue's, to this version.
 	migrate(ctx context.Context, schema Schema) error
 	// pool describes the connections in use.
 	pool() PoolStats
 	close() error
+}
+
+// copying is an engine's part in backups and moves.
+type copying interface {
+	// dump writes a copy of everything as it is at one moment.
+	dump(ctx context.Context, scratch string, begin Begin) error
+	// catalog is a query for the columns of all tables.
+	catalog() string
 }
 
 // conversation is one engine's side of an open transaction.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,31 @@ func (d *DB) LockForServing() (unlock func(), err error) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, file.path)
 	}
 	return unlock, err
+}
+
+// CheckFile looks whether an SQLite file is sound when a log lay beside it: after a
+// crash it is, but SQLite also takes the log of another file for its own, where
+// somebody has copied a backup to its place and left the log there. On PostgreSQL
+// there is nothing to look at.
+func (d *DB) CheckFile(ctx context.Context) error {
+	file, ok := d.engine.(*sqlite)
+	if !ok || !file.hadLog {
+		return nil
+	}
+	var verdict string
+	err := file.readers.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict)
+	if err == nil && verdict != "ok" {
+		err = errors.New(verdict)
+	}
+	if err != nil {
+		return damaged(file.path, err)
+	}
+	return nil
+}
+
+// damaged says what the reason may be.
+func damaged(path string, why error) error {
+	return fmt.Errorf("the database file %s cannot be used: %w; if it was copied there, the -wal file of the one before must not lie beside it", path, why)
 }
 
 // ServedAlone tells that LockForServing keeps every other server away.

@@ -29,6 +29,9 @@ var writerPragmas = []string{
 // readerPragmas keep the read pool from writing by mistake.
 var readerPragmas = []string{"busy_timeout(10000)", "query_only(ON)"}
 
+// ownerOnly is the mode of every file with data in it.
+const ownerOnly = 0o600
+
 // maxReaders bounds the read pool; each connection has a page cache of its own.
 const maxReaders = 4
 
@@ -36,6 +39,7 @@ const maxReaders = 4
 // queue, and a pool of readers.
 type sqlite struct {
 	path    string
+	hadLog  bool // another process, or one that crashed, had left a log beside the file
 	writer  *sql.DB
 	readers *sql.DB
 	queue   *river.Client[*sql.Tx]
@@ -48,12 +52,17 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	if err := ownFile(path); err != nil {
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
 	}
+	log, err := os.Stat(path + "-wal")
+	hadLog := err == nil && log.Size() > 0
 	writer, err := sql.Open("sqlite", sqliteDSN(path, writerPragmas)+"&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
 	writer.SetMaxOpenConns(1)
 	if err := writer.PingContext(ctx); err != nil {
+		if hadLog {
+			return nil, damaged(path, err)
+		}
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
 	}
 	readers, err := sql.Open("sqlite", sqliteDSN(path, readerPragmas))
@@ -66,7 +75,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	if err != nil {
 		return nil, err
 	}
-	engine := &sqlite{path: path, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
+	engine := &sqlite{path: path, hadLog: hadLog, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
 	engine.clock = &sharedClock{read: opts.Clock}
 	if opts.Clock == nil {
 		engine.clock.read = clock.Steady
@@ -78,7 +87,6 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 // ownFile makes sure that the file is there and nobody but its owner can read it,
 // whatever the umask. SQLite gives the files beside it (-wal, -shm) the same mode.
 func ownFile(path string) error {
-	const ownerOnly = 0o600
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownerOnly)
 	if err != nil {
 		return err

@@ -25,6 +25,9 @@ const (
 	jobPatience = 5 * time.Minute
 	// workers bounds the jobs that one process runs at a time.
 	workers = 4
+	// recallEvery is how often gateways are asked again that did not answer after a
+	// restore.
+	recallEvery = 10 * time.Second
 	// catchUpEvery is how often a start comes back for what a crash left open.
 	catchUpEvery = time.Second
 )
@@ -97,6 +100,7 @@ func (r *Runner) Start(ctx context.Context) error {
 }
 
 func (r *Runner) catchUp(ctx context.Context, startedAt time.Time) {
+	r.recall(ctx)
 	if err := r.checkout.TakeOver(ctx, startedAt); err != nil && ctx.Err() == nil {
 		r.logger.ErrorContext(ctx, "taking over unknown outcomes failed", "error", err)
 	}

@@ -2,8 +2,10 @@ package payment
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,6 +57,23 @@ func NewMerchantTransactionID(at time.Time) string {
 	return "TXN-" + at.UTC().Format("20060102") + "-" + randomCode(8)
 }
 
+// RebillReference is the reference of the n-th debit of a subscription's period. It
+// follows from these alone, so that a database that was restored from a backup
+// gives a debit the name under which the gateway has it already.
+func RebillReference(s Subscription, n int) string {
+	name := s.ID.String() + "/" + strconv.Itoa(s.Period) + "/" + strconv.Itoa(n)
+	sum := sha256.Sum256([]byte(name))
+	return "TXN-" + s.PeriodStart(s.Period).Start().Format("20060102") + "-" + code(8, func(raw []byte) {
+		copy(raw, sum[:])
+		sum = sha256.Sum256(sum[:])
+	})
+}
+
+// RebillKey is a rebill's idempotency key, which follows from its reference.
+func RebillKey(t Transaction) string {
+	return uuid.NewSHA1(*t.SubscriptionID, []byte(t.MerchantTransactionID)).String()
+}
+
 // NewOrderNumber is the order reference that a merchant and a payer see.
 func NewOrderNumber() string { return "ORD-" + randomCode(8) }
 
@@ -63,14 +82,19 @@ func NewMandateReference() string { return "MND-" + randomCode(12) }
 
 const codeAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// randomCode is n upper-case letters and digits, each equally likely: bytes that
-// would favour the first letters of the alphabet are passed over.
+// randomCode is n upper-case letters and digits, each equally likely.
 func randomCode(n int) string {
+	return code(n, func(raw []byte) { rand.Read(raw) })
+}
+
+// code writes bytes as n letters and digits; those that would favour the first
+// letters of the alphabet are passed over.
+func code(n int, fill func(raw []byte)) string {
 	const fair = 256 - 256%len(codeAlphabet)
 	code := make([]byte, 0, n)
 	var raw [16]byte
 	for {
-		rand.Read(raw[:])
+		fill(raw[:])
 		for _, b := range raw {
 			if int(b) >= fair {
 				continue

@@ -27,6 +27,15 @@ func BeginRebill(s Subscription, first Transaction, now time.Time) (Change, erro
 	if s.DueAt().IsZero() || s.NextBillingDate.IsZero() || now.Before(s.NextBillingDate.Start()) {
 		return Change{}, fmt.Errorf("payment: subscription %s is not due", s.ID)
 	}
+	return RecallRebill(s, first, now)
+}
+
+// RecallRebill opens the collection of a period that a gateway may have had before
+// the database was restored, whether it is due by what is known now or not.
+func RecallRebill(s Subscription, first Transaction, now time.Time) (Change, error) {
+	if s.Frequency == "" || s.OpenTransactionID != nil {
+		return Change{}, fmt.Errorf("payment: subscription %s cannot be billed", s.ID)
+	}
 	before := s
 	s.Tries++
 	period, amount := s.Period, s.AmountMinor
@@ -35,7 +44,7 @@ func BeginRebill(s Subscription, first Transaction, now time.Time) (Change, erro
 	}
 	t := Transaction{
 		ID: NewID(), TenantID: s.TenantID, OrderID: &s.OrderID, SubscriptionID: &s.ID, LeadID: &s.LeadID,
-		GatewayID: s.GatewayID, MerchantTransactionID: NewMerchantTransactionID(now), Period: &period,
+		GatewayID: s.GatewayID, MerchantTransactionID: RebillReference(s, s.Tries), Period: &period,
 		Status: TransactionPending, Type: Rebill, AmountMinor: amount, Currency: s.Currency,
 		SequenceType: s.SequenceType, Source: SourceAPI,
 		MaskedIBAN: first.MaskedIBAN, IBANCountry: first.IBANCountry, BIC: first.BIC, BankName: first.BankName,
@@ -67,6 +76,11 @@ func (c *Change) settleRebill(o Outcome, dunning Dunning, now time.Time) error {
 		c.accepted(known, now)
 		return nil
 	case VerdictDeclined, VerdictLost, VerdictUnsent:
+		if o.Verdict == VerdictUnsent {
+			// No gateway knows it by its name, which the debit keeps that is sent in its
+			// place: that is how a repeat after a restore is recognized.
+			c.Transaction.MerchantTransactionID = NewMerchantTransactionID(now)
+		}
 		c.Transaction.Decline = o.decline()
 		return c.notBilled(known, o, dunning, now)
 	default:

@@ -41,6 +41,15 @@ func (t Tenant) DebitByMerchantID(ctx context.Context, merchantTransactionID str
 	return t.withSession(ctx, d, err)
 }
 
+// HasReference tells whether a reference is taken.
+func (t Tenant) HasReference(ctx context.Context, merchantTransactionID string) (bool, error) {
+	_, err := t.debit(ctx, ` AND t.merchant_transaction_id = $2`, merchantTransactionID)
+	if errors.Is(err, ErrNoTransaction) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // DebitByGatewayReference finds one by the id that its gateway gave it. It finds
 // none where two have the same.
 func (t Tenant) DebitByGatewayReference(ctx context.Context, gatewayID uuid.UUID, reference string) (payment.Debit, error) {

@@ -29,7 +29,7 @@ func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, 
 		result, err := tx.Query(`
 			INSERT INTO webhook_endpoints
 				(tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
-			VALUES ($1, $2, $3, db_now() + $4, 0, 0, 0)
+			SELECT $1, $2, $3, db_now() + $4, 0, 0, 0 WHERE `+unlessRestored+`
 			ON CONFLICT (tenant_id, webhook_profile_id) DO UPDATE
 				SET lease_owner = excluded.lease_owner, leased_until = excluded.leased_until
 				WHERE webhook_endpoints.leased_until <= db_now() OR webhook_endpoints.lease_owner = excluded.lease_owner

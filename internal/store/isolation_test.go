@@ -47,6 +47,14 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			keys, err := scope.APIKeys(ctx)
 			return found(len(keys) > 0, err)
 		},
+		"DueSubscription": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.DueSubscription(ctx, subscription.ID)
+			return found(true, err)
+		},
+		"HasReference": func(ctx context.Context, scope store.Tenant) int {
+			taken, err := scope.HasReference(ctx, claimed.Transaction.MerchantTransactionID)
+			return found(taken, err)
+		},
 		"KnowsKeyHash": func(ctx context.Context, scope store.Tenant) int {
 			known, err := scope.KnowsKeyHash(ctx, merchant.HashAPIKey(key))
 			return found(known, err)

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"context"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/db"
 	"sepad/internal/payment"
@@ -26,13 +29,17 @@ type DueSubscription struct {
 // planner that is free to begin with the leads may think little of reading all of
 // them, and of sorting all that is due for the sake of a few.
 func subscriptionsDueQuery(lock string) string {
+	return dueSubscriptionQuery(`due_at IS NOT NULL AND due_at <= $1 AND ` + unlessRestored + ` AND NOT EXISTS (SELECT 1 FROM rebill_pauses q
+			WHERE q.tenant_id = s.tenant_id AND q.gateway_id = s.gateway_id AND (q.paused_until IS NULL OR q.paused_until > $1))
+		ORDER BY due_at LIMIT $2` + lock)
+}
+
+func dueSubscriptionQuery(where string) string {
 	return `
 	SELECT ` + Subscriptions.List("s") + `, ` + Leads.List("l") + `, s.iban_sealed, n.setup_version, f.iban_masked,
 		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at, f.amount_minor, q.since
 	FROM (SELECT ` + Subscriptions.List("") + `, iban_sealed, due_at FROM subscriptions s
-		WHERE due_at IS NOT NULL AND due_at <= $1 AND NOT EXISTS (SELECT 1 FROM rebill_pauses q
-			WHERE q.tenant_id = s.tenant_id AND q.gateway_id = s.gateway_id AND (q.paused_until IS NULL OR q.paused_until > $1))
-		ORDER BY due_at LIMIT $2` + lock + `) AS s
+		WHERE ` + where + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
 	LEFT JOIN rebill_pauses q ON q.tenant_id = s.tenant_id AND q.gateway_id = s.gateway_id
 	JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
@@ -46,12 +53,20 @@ func subscriptionsDueQuery(lock string) string {
 // next ones. What is held back at its gateway is left out.
 func (tx *Tx) SubscriptionsDue(now time.Time, limit int) ([]DueSubscription, error) {
 	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit)
-	return db.Collect(result, err, func(r db.Rows) (d DueSubscription, err error) {
-		f := &d.First
-		fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
-		return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
-			&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince})...)
-	})
+	return db.Collect(result, err, scanDueSubscription)
+}
+
+func scanDueSubscription(r db.Rows) (d DueSubscription, err error) {
+	f := &d.First
+	fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
+	return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
+		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince})...)
+}
+
+// DueSubscription reads one with all that a rebill needs, whether it is due or not.
+func (t Tenant) DueSubscription(ctx context.Context, id uuid.UUID) (DueSubscription, error) {
+	result, err := t.Query(ctx, dueSubscriptionQuery(`tenant_id = $1 AND id = $2`), id)
+	return db.One(result, err, scanDueSubscription)
 }
 
 // ClaimRebill records a rebill before the gateway is called. The subscription

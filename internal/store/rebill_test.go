@@ -358,7 +358,9 @@ func testSecondRebill(t *testing.T, env *storetest.Env) {
 		}
 	}
 	env.Exec(t, "UPDATE transactions SET status = 'declined' WHERE type = 'sdd_rebill'")
-	if err := claimRebill(t, env, due, rebillOf(t, env, due)); err != nil {
+	next := rebillOf(t, env, due)
+	next.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, 2)
+	if err := claimRebill(t, env, due, next); err != nil {
 		t.Errorf("the next try after a refusal: %v", err)
 	}
 }

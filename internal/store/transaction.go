@@ -27,7 +27,7 @@ var transactions = db.Table[transactionRow]{Name: "transactions", Columns: []db.
 	db.Optional("subscription_id", func(t *transactionRow) **uuid.UUID { return &t.SubscriptionID }).Changing(),
 	db.Optional("lead_id", func(t *transactionRow) **uuid.UUID { return &t.LeadID }),
 	db.Field("gateway_id", func(t *transactionRow) *uuid.UUID { return &t.GatewayID }),
-	db.Field("merchant_transaction_id", func(t *transactionRow) *string { return &t.MerchantTransactionID }),
+	db.Field("merchant_transaction_id", func(t *transactionRow) *string { return &t.MerchantTransactionID }).Changing(),
 	db.Optional("tenant_reference_id", func(t *transactionRow) **string { return &t.TenantReferenceID }),
 	db.Field("gateway_reference", func(t *transactionRow) *string { return &t.GatewayReference }).Changing(),
 	db.Field("processor_id", func(t *transactionRow) *string { return &t.ProcessorID }),

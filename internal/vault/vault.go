@@ -44,6 +44,7 @@ var (
 type Vault struct {
 	current string
 	keys    map[string]tink.AEAD
+	raw     map[string][]byte // what further keys are derived from
 }
 
 // New reads keys of the form "name:base64 of 32 bytes", separated by commas.
@@ -52,7 +53,7 @@ func New(keys string) (*Vault, error) {
 	if strings.TrimSpace(keys) == "" {
 		return nil, errors.New(setting + " is empty: it needs at least one key, as name:base64 of 32 bytes")
 	}
-	v := &Vault{keys: map[string]tink.AEAD{}}
+	v := &Vault{keys: map[string]tink.AEAD{}, raw: map[string][]byte{}}
 	for i, entry := range strings.Split(keys, ",") {
 		name, key, err := parseEntry(strings.TrimSpace(entry))
 		if err == nil && v.keys[name] != nil {
@@ -64,6 +65,7 @@ func New(keys string) (*Vault, error) {
 		if v.keys[name], err = subtle.NewAESGCM(key); err != nil {
 			return nil, fmt.Errorf("%s: key %d cannot be used", setting, i+1)
 		}
+		v.raw[name] = key
 		if v.current == "" {
 			v.current = name
 		}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"sepad/internal/backup"
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/store"
+)
+
+type backupCommand struct {
+	File string `arg:"" placeholder:"FILE" help:"The file to write; it must not exist yet."`
+	dataFlags
+}
+
+func (backupCommand) Help() string {
+	return "The service may go on meanwhile. The file is encrypted with the first of SEPAD_ENCRYPTION_KEYS: keep that key apart from it, for nobody can read the file without it. PostgreSQL is copied by pg_dump, which must be installed."
+}
+
+func (c *backupCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		source := backup.Source{
+			Store: st, Address: access.DatabaseURL, Vault: access.Vault, Environment: access.Environment, Now: clock.Real{}.Now(),
+		}
+		bar := newProgress(p.stderr)
+		made, err := source.Write(p.ctx, c.File, func(bytes int64) { bar.show(c.File+", MB", int(bytes>>20), unknownTotal) })
+		bar.clear()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s holds %d rows as of %s; the key %q opens it.\n", c.File, made.Tally.Rows(), made.CreatedAt.Format(time.RFC3339), made.Key)
+		return nil
+	})
+}
+
+// unknownTotal makes a bar that only shows that it goes on.
+const unknownTotal = -1
+
+type restoreCommand struct {
+	File    string `arg:"" optional:"" placeholder:"FILE" help:"The backup to restore."`
+	Mark    string `name:"mark" placeholder:"TIME" help:"Restore nothing: note that the database was restored by other means and is as it was at this time (RFC 3339)."`
+	Release bool   `name:"release" help:"Restore nothing: let billing and webhooks go on although gateways have not answered yet."`
+	dataFlags
+}
+
+func (restoreCommand) Help() string {
+	return "The database must not exist yet (SQLite) or be empty (PostgreSQL). After a restore the service asks the gateways what happened since the backup before it bills or sends anything, and sessions that could be paid at that time are ended."
+}
+
+// Validate wants exactly one thing to do.
+func (c *restoreCommand) Validate() error {
+	if (c.File != "") != (c.Mark == "" && !c.Release) || c.Mark != "" && c.Release {
+		return errors.New("give either a FILE to restore, --mark TIME or --release")
+	}
+	return nil
+}
+
+func (c *restoreCommand) Run(p *program) error {
+	switch {
+	case c.Release:
+		return c.note(p, func(tx *store.Tx) { tx.ForgetRestore() })
+	case c.Mark == "":
+		return c.restore(p)
+	}
+	at, err := time.Parse(time.RFC3339, c.Mark)
+	if err != nil {
+		return errors.New("--mark: a time such as 2026-03-31T12:00:00Z is needed")
+	}
+	return c.note(p, func(tx *store.Tx) { tx.MarkRestored(at) })
+}
+
+// note changes what the database knows of its being restored.
+func (c *restoreCommand) note(p *program, change func(*store.Tx)) error {
+	return c.use(p, func(st *store.Store, _ config.Access) error {
+		return st.Write(p.ctx, clock.Real{}.Now(), func(tx *store.Tx) error {
+			change(tx)
+			return nil
+		})
+	})
+}
+
+func (c *restoreCommand) restore(p *program) error {
+	c.Complete(os.Environ())
+	database := c.Database
+	if database.DatabaseURL == "" {
+		var err error
+		if database, err = config.Folder(c.Data).Provide(database); err != nil {
+			return err
+		}
+	}
+	access, err := database.Access()
+	if err != nil {
+		return err
+	}
+	target := backup.Target{Address: access.DatabaseURL, Vault: access.Vault, Environment: access.Environment, Now: clock.Real{}.Now()}
+	made, err := target.Restore(p.ctx, c.File)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "The database is as it was at %s (%d rows). Once it is started, sepad asks the gateways what happened since, and only then bills and sends.\n",
+		made.CreatedAt.Format(time.RFC3339), made.Tally.Rows())
+	return nil
+}

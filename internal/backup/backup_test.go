@@ -1,0 +1,234 @@
+package backup_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/backup"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+	"sepad/internal/testenv"
+	"sepad/internal/vault"
+)
+
+// business gives a database something to lose.
+func business(t *testing.T, env *storetest.Env) storetest.Shop {
+	t.Helper()
+	shop := env.Shop(t)
+	env.Settle(t, env.Attempt(t, env.Session(t, shop)), payment.Outcome{Verdict: payment.VerdictApproved})
+	env.Session(t, shop)
+	if err := env.Store.Adopt(t.Context(), merchant.Sandbox, env.Now); err != nil {
+		t.Fatal(err)
+	}
+	return shop
+}
+
+func write(t *testing.T, env *storetest.Env) (path string, made backup.Manifest) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "sepad.backup")
+	made, err := source(env).Write(t.Context(), path, func(int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, made
+}
+
+func source(env *storetest.Env) backup.Source {
+	return backup.Source{Store: env.Store, Address: env.URL, Vault: env.Vault, Environment: merchant.Sandbox, Now: env.Now}
+}
+
+// elsewhere is a place for a restored database of the same engine.
+func elsewhere(t *testing.T, env *storetest.Env) backup.Target {
+	t.Helper()
+	address := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
+	if env.Engine == "postgres" {
+		address = testenv.PostgresURL(t)
+	}
+	return backup.Target{Address: address, Vault: env.Vault, Environment: merchant.Sandbox, Now: env.Now.Add(time.Hour)}
+}
+
+func TestABackupIsRestoredAsItWas(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		path, made := write(t, env)
+		before := env.Dump(t)
+		if about, err := os.Stat(path); err != nil || about.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", about, err)
+		}
+		if made.Tally["sessions"] != 2 || made.Tally["transactions.amount_minor"] == 0 {
+			t.Errorf("the manifest counts %v", made.Tally)
+		}
+		target := elsewhere(t, env)
+		if _, err := target.Restore(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
+		restored.Store = restored.Reopen(t)
+		if to, err := restored.Store.RestoredTo(t.Context()); err != nil || !to.Equal(env.Now) {
+			t.Errorf("it is of %s: %v", to, err)
+		}
+		if open := storetest.Scalar[int](t, restored, `SELECT COUNT(*) FROM sessions WHERE status = 'PENDING'`); open != 0 {
+			t.Errorf("%d sessions can still be paid", open)
+		}
+		// But for what a restore changes, every row is as it was.
+		micros := target.Now.UnixMicro()
+		restored.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = TRUE, updated_at = created_at WHERE updated_at = $1`, micros)
+		restored.Exec(t, `UPDATE deployment SET restored_to = NULL`)
+		if after := restored.Dump(t); after != before {
+			t.Errorf("got\n%s\nwant\n%s", after, before)
+		}
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			file := strings.TrimPrefix(target.Address, "sqlite:") + suffix
+			if about, err := os.Stat(file); env.Engine == "sqlite" && err == nil && about.Mode().Perm() != 0o600 {
+				t.Errorf("%s is %s", file, about.Mode())
+			}
+		}
+	})
+}
+
+func TestABackupTellsNothingWithoutItsKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		path, _ := write(t, env)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, private := range []string{"SQLite format", "PGDMP", "example", storetest.IBAN} {
+			if bytes.Contains(text, []byte(private)) {
+				t.Errorf("%q can be read", private)
+			}
+		}
+		target := elsewhere(t, env)
+		other, err := vault.New(vault.GenerateKey())
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.Vault = other
+		if _, err := target.Restore(t.Context(), path); err == nil || !strings.Contains(err.Error(), "SEPAD_ENCRYPTION_KEYS") {
+			t.Errorf("with another key: %v", err)
+		}
+	})
+}
+
+func TestABackupThatWasChangedIsRefused(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	business(t, env)
+	path, _ := write(t, env)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"another time in the manifest": bytes.Replace(whole, []byte("2026-03-31"), []byte("2026-03-30"), 1),
+		"cut off":                      whole[:len(whole)-1],
+		"a byte in the middle":         append(append(bytes.Clone(whole[:len(whole)/2]), whole[len(whole)/2]^1), whole[len(whole)/2+1:]...),
+		"no backup at all":             []byte("SQLite format 3"),
+		"nothing but the first line":   []byte("sepad backup 1\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := filepath.Join(t.TempDir(), "changed.backup")
+			if err := os.WriteFile(changed, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			target := elsewhere(t, env)
+			if _, err := target.Restore(t.Context(), changed); err == nil {
+				t.Error("it was restored")
+			}
+			if left, _ := filepath.Glob(strings.TrimPrefix(target.Address, "sqlite:") + "*"); len(left) > 0 {
+				t.Errorf("it has left %v", left)
+			}
+		})
+	}
+}
+
+func TestARestoreDestroysNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		path, _ := write(t, env)
+		before := env.Dump(t)
+		target := elsewhere(t, env)
+		target.Address = env.URL
+		if _, err := target.Restore(t.Context(), path); err == nil {
+			t.Error("it was restored over another database")
+		}
+		if env.Dump(t) != before {
+			t.Error("the database there has changed")
+		}
+		if _, err := source(env).Write(t.Context(), path, func(int64) {}); err == nil {
+			t.Error("a backup was written over another one")
+		}
+		target = elsewhere(t, env)
+		target.Environment = merchant.Production
+		if _, err := target.Restore(t.Context(), path); err == nil || !strings.Contains(err.Error(), "SEPAD_ENVIRONMENT") {
+			t.Errorf("in another environment: %v", err)
+		}
+	})
+}
+
+// TestTheLogOfAnotherDatabase is what an operator does who copies files by hand
+// after a crash.
+func TestTheLogOfAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	shop := business(t, env)
+	path := strings.TrimPrefix(env.URL, "sqlite:")
+	early := filepath.Join(t.TempDir(), "early.db")
+	env.Exec(t, `VACUUM INTO $1`, early)
+	for range 20 {
+		env.Settle(t, env.Attempt(t, env.Session(t, shop)), payment.Outcome{Verdict: payment.VerdictApproved})
+	}
+	folder := t.TempDir()
+	place := filepath.Join(folder, "sepad.db")
+	copyFile(t, early, place)
+	copyFile(t, path+"-wal", place+"-wal") // as a killed server leaves it
+
+	t.Run("a restore refuses to put a file beside it", func(t *testing.T) {
+		file, _ := write(t, env)
+		for _, there := range []string{place, filepath.Join(t.TempDir(), "other.db")} {
+			copyFile(t, path+"-wal", there+"-wal")
+			target := elsewhere(t, env)
+			target.Address = "sqlite:" + there
+			if _, err := target.Restore(t.Context(), file); err == nil || !strings.Contains(err.Error(), "in the way") {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+	t.Run("a server refuses a file that it has spoilt", func(t *testing.T) {
+		opened, err := store.Open(t.Context(), "sqlite:"+place, store.Options{Vault: env.Vault})
+		if err == nil {
+			defer opened.Close()
+			err = opened.CheckFile(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), "-wal") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("a file beside its own log is sound", func(t *testing.T) {
+		if err := env.Reopen(t).CheckFile(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,121 @@
+package backup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sepad/internal/db"
+	"sepad/internal/merchant"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+	"sepad/internal/vault"
+)
+
+// Target is where a backup is restored to.
+type Target struct {
+	sepa.Masked
+	Address     string
+	Vault       *vault.Vault
+	Environment merchant.Environment
+	Now         time.Time
+}
+
+// Restore makes a new database of a file. It is complete, of this version, held
+// against the manifest and marked as restored before a server can find it in its
+// place; a PostgreSQL database, which has its place from the beginning, must be
+// empty, and is to be dropped if this fails.
+func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer file.Close()
+	from := bufio.NewReader(file)
+	m, head, err := readHead(from)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := t.check(m); err != nil {
+		return m, err
+	}
+	stream, err := t.Vault.OpenStream(from, m.Key, purpose, head)
+	if err != nil {
+		return m, err
+	}
+	place, isFile := strings.CutPrefix(t.Address, "sqlite:")
+	if !isFile {
+		if err := db.Undump(ctx, t.Address, stream); err != nil {
+			return m, err
+		}
+		return m, t.prepare(ctx, t.Address, m)
+	}
+	if err := db.CheckVacant(place); err != nil {
+		return m, err
+	}
+	draft := place + ".restoring"
+	defer func() { removeDraft(draft) }()
+	if err := db.Undump(ctx, "sqlite:"+draft, stream); err != nil {
+		return m, fmt.Errorf("the backup is damaged, or was made with another key: %w", err)
+	}
+	if err := t.prepare(ctx, "sqlite:"+draft, m); err != nil {
+		return m, err
+	}
+	if err := os.Rename(draft, place); err != nil {
+		return m, err
+	}
+	return m, syncFolder(filepath.Dir(place))
+}
+
+// check refuses a backup that cannot belong here.
+func (t Target) check(m Manifest) error {
+	switch {
+	case m.Environment != t.Environment:
+		return fmt.Errorf("SEPAD_ENVIRONMENT: the backup is of a deployment of the environment %s; nothing was done", m.Environment)
+	case m.Engine != db.EngineOf(t.Address):
+		return fmt.Errorf("SEPAD_DATABASE_URL: the backup is of %s and cannot be restored to %s: restore it there and use sepad move",
+			m.Engine, db.EngineOf(t.Address))
+	case m.Schema > store.SchemaVersion:
+		return fmt.Errorf("the backup has schema %d, this sepad knows %d: use the version that made it, or a newer one", m.Schema, store.SchemaVersion)
+	}
+	return nil
+}
+
+// prepare holds a restored database against its manifest, brings it to this version
+// and notes that it is behind its gateways.
+func (t Target) prepare(ctx context.Context, address string, m Manifest) (err error) {
+	st, err := store.Open(ctx, address, store.Options{Vault: t.Vault})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	sums, err := st.Tally(ctx)
+	if err != nil {
+		return fmt.Errorf("the restored database cannot be used: %w", err)
+	}
+	if different := m.Tally.Differences(sums); len(different) > 0 {
+		return fmt.Errorf("the restored database is not what was backed up: %s", strings.Join(different, ", "))
+	}
+	if err := st.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := st.Adopt(ctx, t.Environment, t.Now); err != nil {
+		return err
+	}
+	return st.Write(ctx, t.Now, func(tx *store.Tx) error {
+		tx.MarkRestored(m.CreatedAt)
+		return nil
+	})
+}
+
+// removeDraft takes away what a restore that failed has left.
+func removeDraft(path string) {
+	for _, suffix := range []string{"", "-wal", "-shm", ".migrate"} {
+		_ = os.Remove(path + suffix) // what stays is in the way of the next one, which says so
+	}
+}

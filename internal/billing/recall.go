@@ -1,0 +1,102 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+const (
+	// recallBatch bounds how many subscriptions are read at a time.
+	recallBatch = 200
+	// recallAhead is how many debits of a period are asked about beyond one that
+	// the gateway has not: it may have lost one and got the next.
+	recallAhead = 3
+)
+
+// errUnanswered says that a gateway did not answer, so that its subscriptions must
+// not be billed yet.
+var errUnanswered = errors.New("billing: a gateway has not said what it collected since the backup")
+
+// Recall asks the gateways about everything that a restored database cannot know:
+// first about the payments that were open, then about every rebill that has fallen
+// due since. What a gateway has is taken into the books; what it has not stays due.
+// It is done when each of them has answered.
+func (b *Billing) Recall(ctx context.Context, now time.Time) error {
+	if err := b.Checkout.AskAboutAllOpen(ctx); err != nil {
+		return err
+	}
+	if _, err := b.Checkout.RunDue(ctx, now); err != nil {
+		return err
+	}
+	var last store.Due
+	for {
+		due, err := b.Checkout.Store.ToRecall(ctx, now, last, recallBatch)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		for _, last = range due {
+			if err := b.recallOne(ctx, last, now); err != nil {
+				return fmt.Errorf("subscription %s: %w", last.ID, err)
+			}
+		}
+	}
+}
+
+// recallOne takes in every debit of a subscription that the gateway has and we have
+// not. A refused one may have been tried again before we would do so.
+func (b *Billing) recallOne(ctx context.Context, due store.Due, now time.Time) error {
+	for {
+		found, err := b.Checkout.Store.Tenant(due.TenantID).DueSubscription(ctx, due.ID)
+		if err != nil || found.Subscription.DueAt().IsZero() {
+			return err
+		}
+		if more, err := b.recallNext(ctx, found, now); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// recallNext asks for the next debit of a subscription, and for a few behind it.
+func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now time.Time) (found bool, err error) {
+	setup, err := b.Checkout.Store.Setup(ctx, due.Subscription.TenantID, due.SetupVersion)
+	if err != nil {
+		return false, err
+	}
+	for ahead := 0; ahead <= recallAhead; ahead++ {
+		rebill, err := payment.RecallRebill(due.Subscription, due.First, now)
+		if err != nil {
+			return false, err
+		}
+		rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+ahead)
+		isTaken, err := b.Checkout.Store.Tenant(due.Subscription.TenantID).HasReference(ctx, rebill.Transaction.MerchantTransactionID)
+		if err != nil {
+			return false, err
+		}
+		if isTaken {
+			continue
+		}
+		outcome, err := b.Checkout.AskAboutRebill(ctx, setup, rebill.Debit)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return false, nil // it recognizes a repeat by its reference, or nobody can
+		case err != nil:
+			return false, errors.Join(errUnanswered, err)
+		case outcome.Verdict == payment.VerdictLost:
+			continue
+		}
+		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
+			tx.ClaimRebill(rebill, due.SealedIBAN)
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+		return true, b.Checkout.SettleRebill(ctx, setup, rebill.Debit, outcome)
+	}
+	return false, nil
+}

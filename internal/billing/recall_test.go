@@ -1,0 +1,169 @@
+package billing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// rebills reads what was collected of a subscription, or tried to be, in order.
+func (d desk) rebills(t *testing.T, sub payment.Subscription) []payment.Transaction {
+	t.Helper()
+	rows, err := d.Env.DB(t).QueryContext(t.Context(),
+		`SELECT id FROM transactions WHERE subscription_id = $1 AND type = 'sdd_rebill' ORDER BY created_at, id`, sub.ID.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var found []payment.Transaction
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, d.Debit(t, uuid.MustParse(id)).Transaction)
+	}
+	return found
+}
+
+// restore makes the desk's database one that is behind its gateways.
+func (d desk) restore(t *testing.T) {
+	t.Helper()
+	d.Env.Write(t, func(tx *store.Tx) error {
+		tx.MarkRestored(d.Time.Now())
+		return nil
+	})
+}
+
+func TestNothingIsBilledBeforeTheGatewaysHaveAnswered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		d.Gateway.Answer(approved)
+		d.bill(t, 0)
+		if sent := len(d.Gateway.Submitted()); sent != 1 {
+			t.Errorf("%d payments were sent", sent)
+		}
+		d.Gateway.Silence()
+		if err := d.Recall(t.Context(), d.Time.Now()); err == nil {
+			t.Error("a gateway that does not answer was passed over")
+		}
+		if after := d.Subscription(t, sub.ID); after.DueAt().IsZero() || len(d.rebills(t, sub)) > 0 {
+			t.Errorf("without an answer there is a rebill")
+		}
+	})
+}
+
+func TestWhatAGatewayHasIsTakenIntoTheBooks(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		known := map[string]payment.Outcome{
+			payment.RebillReference(sub, 1): {Verdict: payment.VerdictLost}, // sent, and it never arrived
+			payment.RebillReference(sub, 2): declined,
+			payment.RebillReference(sub, 3): approved,
+		}
+		d.Gateway.AnswerEach(known)
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		rebills, after := d.rebills(t, sub), d.Subscription(t, sub.ID)
+		if len(rebills) != 2 || rebills[0].Status != payment.TransactionDeclined || rebills[1].Status != payment.TransactionApproved {
+			t.Fatalf("the books have %d rebills", len(rebills))
+		}
+		if after.Period != 2 || after.SuccessfulCount != 1 || after.RevenueMinor != 2*storetest.Monthly.PriceMinor || after.OpenTransactionID != nil {
+			t.Errorf("period %d, %d collected, %s in all", after.Period, after.SuccessfulCount, after.RevenueMinor)
+		}
+		if sent := len(d.Gateway.Submitted()); sent != 1 {
+			t.Errorf("%d payments were sent", sent)
+		}
+	})
+}
+
+func TestWhatNoGatewayHasIsBilledUnderTheSameName(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictLost})
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		d.Env.Write(t, func(tx *store.Tx) error {
+			tx.ForgetRestore()
+			return nil
+		})
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		sent := d.Gateway.Submitted()
+		if got := sent[len(sent)-1].MerchantTransactionID; got != payment.RebillReference(sub, 1) {
+			t.Errorf("it was sent as %s", got)
+		}
+	})
+}
+
+func TestAGatewayThatCannotBeAskedRecognizesARepeat(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		d.due(t)
+		d.restore(t)
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Errorf("it holds up all others: %v", err)
+		}
+	}, checkouttest.WithoutAbilities)
+}
+
+// TestTheNameOfADebit is what makes a repeat after a restore the same debit.
+func TestTheNameOfADebit(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Answer(declined)
+		d.bill(t, 1)
+		again := d.Subscription(t, sub.ID)
+		d.Time.Set(again.NextBillingDate.Start())
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		rebills := d.rebills(t, sub)
+		first, second := rebills[0], rebills[1]
+		if first.MerchantTransactionID != payment.RebillReference(sub, 1) || second.MerchantTransactionID != payment.RebillReference(sub, 2) {
+			t.Errorf("the tries are %s and %s", first.MerchantTransactionID, second.MerchantTransactionID)
+		}
+		keys := map[string]bool{}
+		for _, charge := range d.Gateway.Submitted()[1:] {
+			keys[charge.IdempotencyKey] = true
+		}
+		if !keys[payment.RebillKey(first)] || !keys[payment.RebillKey(second)] || len(keys) != 2 {
+			t.Errorf("the keys are %v", keys)
+		}
+		day := time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC).Format("20060102")
+		if got := first.MerchantTransactionID[4:12]; got != day {
+			t.Errorf("it is dated %s, the period is billed on %s", got, day)
+		}
+	})
+}
+
+func TestAReferenceThatIsTakenIsPassedOver(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub, other := d.due(t), d.due(t)
+		d.Env.Exec(t, `UPDATE transactions SET merchant_transaction_id = $1 WHERE subscription_id IS NOT NULL
+			AND subscription_id = $2`, payment.RebillReference(sub, 1), other.ID.String())
+		d.Gateway.Answer(approved)
+		d.bill(t, 2)
+		if got := d.rebills(t, sub)[0].MerchantTransactionID; got != payment.RebillReference(sub, 2) {
+			t.Errorf("it is %s", got)
+		}
+		if got := d.rebills(t, other)[0].MerchantTransactionID; got != payment.RebillReference(other, 1) {
+			t.Errorf("the other is %s", got)
+		}
+	})
+}

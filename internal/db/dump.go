@@ -1,0 +1,177 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Begin is told what a copy will hold before its bytes come, and says where to.
+type Begin func(Tally) (io.Writer, error)
+
+// Dump copies the database as it is at one moment, while others go on writing. A
+// file may be needed on the way; it is nobody else's to read and gone afterwards.
+func (d *DB) Dump(ctx context.Context, scratch string, begin Begin) error {
+	return d.engine.dump(ctx, scratch, begin)
+}
+
+// EngineOf names the engine of an address, as manifests do.
+func EngineOf(address string) string {
+	if strings.HasPrefix(address, "sqlite:") {
+		return "sqlite"
+	}
+	return "postgres"
+}
+
+// dump has SQLite write a compact copy, which is read once it is whole.
+func (s *sqlite) dump(ctx context.Context, scratch string, begin Begin) (err error) {
+	file, err := os.OpenFile(scratch, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(scratch)) }()
+	source, err := sql.Open("sqlite", sqliteDSN(s.path, []string{"busy_timeout(10000)"}))
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if _, err := source.ExecContext(ctx, `VACUUM INTO $1`, scratch); err != nil {
+		return fmt.Errorf("the copy could not be written: %w", err)
+	}
+	copied, err := sql.Open("sqlite", sqliteDSN(scratch, readerPragmas)+"&mode=ro&immutable=1")
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
+	sums, err := tally(ctx, func(ctx context.Context, text string, args ...any) (Rows, error) {
+		result, err := copied.QueryContext(ctx, text, args...)
+		return sqliteRows{result}, err
+	}, s.catalog())
+	if err != nil {
+		return err
+	}
+	out, err := begin(sums)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, file)
+	return err
+}
+
+// dump counts and copies in one snapshot, which pg_dump is given.
+func (p *postgres) dump(ctx context.Context, _ string, begin Begin) error {
+	tx, err := p.connections.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
+	read := func(ctx context.Context, text string, args ...any) (Rows, error) {
+		result, err := tx.Query(ctx, text, args...)
+		return postgresRows{result}, err
+	}
+	result, err := read(ctx, `SELECT pg_export_snapshot()`)
+	snapshot, err := One(result, err, func(r Rows) (id string, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return err
+	}
+	sums, err := tally(ctx, read, p.catalog())
+	if err != nil {
+		return err
+	}
+	out, err := begin(sums)
+	if err != nil {
+		return err
+	}
+	return p.tool(ctx, nil, out, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot)
+}
+
+// tool runs a program of PostgreSQL's on this database. The password does not
+// stand on its command line, which everybody on the machine can read.
+func (p *postgres) tool(ctx context.Context, in io.Reader, out io.Writer, name string, args ...string) error {
+	config := p.connections.Config().ConnConfig
+	address, err := toolAddress(config.ConnString())
+	if err != nil {
+		return err
+	}
+	var complaint bytes.Buffer
+	command := exec.CommandContext(ctx, name, append(args, "--dbname="+address)...) //nolint:gosec // G204: programs and options of ours
+	command.Env = append(os.Environ(), "PGPASSWORD="+config.Password)
+	command.Stdin, command.Stdout, command.Stderr = in, out, &complaint
+	if err := command.Run(); err != nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+		return fmt.Errorf("%s failed (%w): %s", name, err, first)
+	}
+	return nil
+}
+
+// toolAddress is an address as libpq takes it: without the password, and without
+// what only our own driver understands.
+func toolAddress(address string) (string, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "", errors.New("the database address is no URL")
+	}
+	parsed.User = url.User(parsed.User.Username())
+	query := parsed.Query()
+	for name := range query {
+		if strings.HasPrefix(name, "pool_") || name == "default_query_exec_mode" || name == "statement_cache_capacity" {
+			query.Del(name)
+		}
+	}
+	parsed.RawQuery = query.Encode()
+	return parsed.String(), nil
+}
+
+// Undump makes a database at an address of what Dump wrote. One that holds
+// anything is refused, and so is the log of another one beside the file: SQLite
+// would take it for the new file's own.
+func Undump(ctx context.Context, address string, in io.Reader) error {
+	if path, isFile := strings.CutPrefix(address, "sqlite:"); isFile {
+		return undumpFile(path, in)
+	}
+	p, err := openPostgres(ctx, address, Options{MaxConnections: 2})
+	if err != nil {
+		return err
+	}
+	defer p.connections.Close()
+	all, err := columns(ctx, p.query, p.catalog())
+	if err != nil {
+		return fmt.Errorf("the database cannot be used: %w", err)
+	}
+	if len(all) > 0 {
+		return errors.New("the database is not empty: restore into a new one")
+	}
+	return p.tool(ctx, in, io.Discard, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
+}
+
+// CheckVacant refuses a path at which a database lies, or what one has left.
+func CheckVacant(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if _, err := os.Stat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is in the way: move it elsewhere together with all files of that name (-wal, -shm)", path+suffix)
+		}
+	}
+	return nil
+}
+
+func undumpFile(path string, in io.Reader) error {
+	if err := CheckVacant(path); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownerOnly)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, in)
+	return errors.Join(err, file.Sync(), file.Close())
+}

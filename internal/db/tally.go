@@ -1,0 +1,96 @@
+package db
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Tally is what a database holds, as figures that two copies of it must agree
+// about: how many rows each table has, and the sum of each amount of money.
+type Tally map[string]int64
+
+// Differences names the figures of t that other has not.
+func (t Tally) Differences(other Tally) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if found, known := other[name]; !known || found != t[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Rows are all rows of all tables.
+func (t Tally) Rows() (sum int64) {
+	for name, count := range t {
+		if !strings.Contains(name, ".") {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// reading runs a query, within a snapshot or not.
+type reading func(ctx context.Context, sql string, args ...any) (Rows, error)
+
+// Tally counts what is there. The queue's tables are left out: they wake us, and
+// hold nothing that would be missed.
+func (d *DB) Tally(ctx context.Context) (Tally, error) {
+	return tally(ctx, d.engine.query, d.engine.catalog())
+}
+
+// column is a column of one of our tables.
+type column struct{ table, name string }
+
+// isMoney tells by the rule for names.
+func (c column) isMoney() bool { return strings.HasSuffix(c.name, "_minor") }
+
+// columns are those of all our tables, in the order of the schema.
+func columns(ctx context.Context, read reading, catalog string) ([]column, error) {
+	result, err := read(ctx, catalog)
+	all, err := Collect(result, err, func(r Rows) (c column, err error) { return c, r.Scan(&c.table, &c.name) })
+	return slices.DeleteFunc(all, func(c column) bool {
+		return slices.ContainsFunc([]string{"river_", "goose_", "sqlite_"}, func(others string) bool {
+			return strings.HasPrefix(c.table, others)
+		})
+	}), err
+}
+
+func tally(ctx context.Context, read reading, catalog string) (Tally, error) {
+	all, err := columns(ctx, read, catalog)
+	if err != nil {
+		return nil, err
+	}
+	sums := Tally{}
+	for i, c := range all {
+		if i == 0 || all[i-1].table != c.table {
+			if sums[c.table], err = number(ctx, read, `SELECT COUNT(*) FROM `+c.table); err != nil {
+				return nil, err
+			}
+		}
+		if !c.isMoney() {
+			continue
+		}
+		if sums[c.table+"."+c.name], err = number(ctx, read, `SELECT CAST(COALESCE(SUM(`+c.name+`), 0) AS BIGINT) FROM `+c.table); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+func number(ctx context.Context, read reading, query string) (int64, error) {
+	result, err := read(ctx, query)
+	return One(result, err, func(r Rows) (n int64, err error) { return n, r.Scan(&n) })
+}
+
+// catalog lists the columns of all tables.
+func (*sqlite) catalog() string {
+	return `SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+		WHERE t.type = 'table' ORDER BY t.name, c.cid`
+}
+
+func (*postgres) catalog() string {
+	return `SELECT table_name, column_name FROM information_schema.columns
+		WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`
+}

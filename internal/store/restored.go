@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"sepad/internal/db"
+)
+
+// unlessRestored holds back what must wait until the gateways have been asked.
+const unlessRestored = `NOT EXISTS (SELECT 1 FROM deployment WHERE id = 1 AND restored_to IS NOT NULL)`
+
+// RestoredTo is the instant that a restored database is of, as long as its gateways
+// have not been asked what happened since; zero otherwise.
+func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
+	result, err := s.Query(ctx, `SELECT restored_to FROM deployment WHERE id = 1`)
+	return db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
+}
+
+// MarkRestored notes that the database is as it was at an earlier instant. Sessions
+// that could be paid then are ended: they may have been paid since, under
+// references that nobody knows any more, and must not be paid a second time.
+func (tx *Tx) MarkRestored(to time.Time) {
+	tx.Then(`UPDATE deployment SET restored_to = $1 WHERE id = 1`, db.Micros(to))
+	tx.Then(`
+		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
+		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
+}
+
+// ForgetRestore notes that the gateways have been asked.
+func (tx *Tx) ForgetRestore() {
+	tx.Then(`UPDATE deployment SET restored_to = NULL WHERE id = 1`)
+}
+
+// ToRecall lists the subscriptions that have fallen due, from a position on.
+func (s *Store) ToRecall(ctx context.Context, now time.Time, after Due, limit int) ([]Due, error) {
+	result, err := s.Query(ctx, `
+		SELECT tenant_id, id, due_at FROM subscriptions
+		WHERE due_at IS NOT NULL AND due_at <= $1 AND (due_at, id) > ($2, $3) ORDER BY due_at, id LIMIT $4`,
+		db.Micros(now), after.At.UnixMicro(), after.ID, limit)
+	return db.Collect(result, err, scanDue)
+}
