@@ -69,6 +69,12 @@ bench: ## Measure against the limits and peers, print the ratios [WORK=create FU
 	@scripts/install-packages $(BENCH_PACKAGES)
 	@WORK='$(WORK)' FULL='$(FULL)' go run ./bench
 
+.PHONY: lighthouse
+lighthouse: ## Let Lighthouse judge the payment page, on a machine with nothing else to do
+	@scripts/install-packages chromium npm
+	@scripts/require-test TestLighthouse ./internal/page
+	@SEPAD_TEST_LIGHTHOUSE=1 go test -count=1 -v -run '^TestLighthouse$$' ./internal/page
+
 .PHONY: lint
 lint: bin/golangci-lint ## Run the linters of .golangci.yml (the first time builds them: minutes)
 	@bin/golangci-lint run

@@ -1,6 +1,10 @@
 package page_test
 
-import "testing"
+import (
+	"testing"
+
+	protocol "github.com/chromedp/cdproto/page"
+)
 
 // TestLooks shows every stage in every look: axe finds nothing, nothing asks
 // another host, and a picture is kept for a person to look at.
@@ -16,6 +20,7 @@ func TestLooks(t *testing.T) {
 			t.Parallel()
 			page := one.make(t, b.shop)
 			p := b.open(t, desktop)
+			p.stay()
 			for _, l := range looks {
 				p.lookAs(l)
 				p.visit(page)
@@ -33,6 +38,15 @@ func TestLooks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stay keeps a page that leads to the bank by itself from doing so while it is
+// looked at.
+func (p *tab) stay() {
+	p.t.Helper()
+	call(p, protocol.AddScriptToEvaluateOnNewDocument, protocol.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `{ const later = setTimeout; window.setTimeout = (work, pause, ...more) => (pause === 2500 ? 0 : later(work, pause, ...more)); }`,
+	})
 }
 
 // checkFits holds the page to its width, also when it is enlarged.

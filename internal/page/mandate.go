@@ -14,13 +14,12 @@ import (
 // Versions of the mandate's wording, as the evidence names them. The wording is
 // meant to be the scheme's: the European Payments Council publishes the text of
 // the core mandate in each language, and it is not ours to phrase. It was written
-// from memory of that text. Held against a published copy since: English
-// and Portuguese as a whole, Spanish and French nearly, Dutch in a variant, German
-// in part. The other ten were not; the guide says so to merchants. Whoever mends
-// MandateAuthority, MandateRefund or MandateRights in any language raises the
-// first.
+// from memory of that text, and held against copies that banks and creditors
+// publish since, as far as they were found; the guide tells merchants what was
+// compared in which language. Whoever mends MandateAuthority, MandateRefund or
+// MandateRights in any language raises the first.
 const (
-	wordingScheme   = "2"
+	wordingScheme   = "3"
 	wordingMerchant = "merchant"
 )
 

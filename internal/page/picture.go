@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	_ "golang.org/x/image/webp" // likewise
 )
 
 // pictureTone is what a logo is drawn in, as far as it matters for the ground.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"encoding/base64"
 	"image"
 	standard "image/color"
 	"image/png"
@@ -27,6 +28,13 @@ func drawn(t *testing.T, width, height int, ink standard.Color) []byte {
 func TestALogoIsLookedAt(t *testing.T) {
 	t.Parallel()
 	red := standard.NRGBA{R: 0xe0, G: 0x30, B: 0x30, A: 0xff}
+	packed := func(text string) []byte {
+		picture, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return picture
+	}
 	var whole bytes.Buffer
 	if err := png.Encode(&whole, image.NewGray(image.Rect(0, 0, 100, 20))); err != nil {
 		t.Fatal(err)
@@ -40,6 +48,8 @@ func TestALogoIsLookedAt(t *testing.T) {
 		"a black symbol":                    {"image/png", drawn(t, 30, 30, standard.Black), pictureLook{tone: toneDark, isSymbol: true}},
 		"a red wordmark":                    {"image/png", drawn(t, 120, 30, red), pictureLook{}},
 		"a picture with its own ground":     {"image/png", whole.Bytes(), pictureLook{}},
+		"a white wordmark as WebP":          {"image/webp", packed("UklGRioAAABXRUJQVlA4TB0AAAAvIwACEA8w//M///Mf8CATsBj6Z94vQUT/Qwc3AAA="), pictureLook{tone: toneLight}},
+		"a black symbol as WebP":            {"image/webp", packed("UklGRiIAAABXRUJQVlA4TBYAAAAvC8ACEA8QEfMfQiCQZLa/2QgR/Y9M"), pictureLook{tone: toneDark, isSymbol: true}},
 		"no picture at all":                 {"image/png", []byte("x"), pictureLook{}},
 		"a drawing without colours":         {"image/svg+xml", []byte(`<svg viewBox="0 0 24 24"><path/></svg>`), pictureLook{tone: toneDark, isSymbol: true}},
 		"a white drawing":                   {"image/svg+xml", []byte(`<svg viewBox="0 0 200 40"><path fill="#fff"/></svg>`), pictureLook{tone: toneLight}},

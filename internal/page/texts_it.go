@@ -96,8 +96,8 @@ var italian = texts{
 	OnceTitle:         "Una volta sola:",
 	OnceText:          "con questo mandato non si addebita altro",
 
-	MandateAuthority: "La sottoscrizione del presente mandato comporta (A) l’autorizzazione a {creditor} a richiedere alla banca del debitore l’addebito del suo conto e (B) l’autorizzazione alla banca del debitore a procedere a tale addebito conformemente alle disposizioni impartite da {creditor}.",
-	MandateRefund:    "Il debitore ha diritto di ottenere il rimborso dalla propria banca secondo gli accordi e alle condizioni che regolano il rapporto con quest’ultima. Il rimborso deve essere richiesto nel termine di otto settimane a decorrere dalla data di addebito in conto.",
+	MandateAuthority: "La sottoscrizione del presente mandato comporta (A) l’autorizzazione a {creditor} a richiedere alla banca del debitore l’addebito del suo conto e (B) l’autorizzazione alla banca del debitore di procedere a tale addebito conformemente alle disposizioni impartite da {creditor}.",
+	MandateRefund:    "Il debitore ha diritto di ottenere il rimborso dalla propria banca secondo gli accordi ed alle condizioni che regolano il rapporto con quest’ultima. Se del caso, il rimborso deve essere richiesto nel termine di otto settimane a decorrere dalla data di addebito in conto.",
 	MandateRights:    "I diritti del debitore riguardanti il presente mandato sono indicati nella documentazione ottenibile dalla propria banca.",
 	MandateTitle:     "Mandato di addebito diretto SEPA",
 	Creditor:         "Creditore",

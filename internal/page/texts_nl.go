@@ -96,7 +96,7 @@ var dutch = texts{
 	OnceTitle:         "Eenmalig:",
 	OnceText:          "met deze machtiging wordt verder niets afgeschreven",
 
-	MandateAuthority: "Door ondertekening van dit formulier geeft u toestemming aan (A) {creditor} om incasso-opdrachten te sturen naar uw bank om een bedrag van uw rekening af te schrijven en (B) uw bank om een bedrag van uw rekening af te schrijven overeenkomstig de opdracht van {creditor}.",
+	MandateAuthority: "Door ondertekening van dit formulier geeft u toestemming aan (A) {creditor} om incasso-opdrachten te sturen naar uw bank om een bedrag van uw rekening af te schrijven en (B) aan uw bank om een bedrag van uw rekening af te schrijven overeenkomstig de opdracht van {creditor}.",
 	MandateRefund:    "Als u het niet eens bent met deze afschrijving kunt u deze laten terugboeken. Neem hiervoor binnen acht weken na afschrijving contact op met uw bank.",
 	MandateRights:    "Vraag uw bank naar de voorwaarden.",
 	MandateTitle:     "SEPA-incassomachtiging",

@@ -96,9 +96,9 @@ var slovenian = texts{
 	OnceTitle:         "Samo enkrat:",
 	OnceText:          "s tem soglasjem se ne bremeni nič drugega",
 
-	MandateAuthority: "S podpisom tega soglasja pooblaščate (A) {creditor}, da posreduje navodila vaši banki za obremenitev vašega računa, in (B) svojo banko, da obremeni vaš račun v skladu z navodili, ki jih posreduje {creditor}.",
-	MandateRefund:    "Vaše pravice obsegajo tudi pravico do povračila denarnih sredstev s strani vaše banke v skladu s pogoji vaše pogodbe z banko. Povračilo denarnih sredstev morate zahtevati v osmih tednih od dneva, ko je bil vaš račun bremenjen.",
-	MandateRights:    "Vaše pravice so pojasnjene v izjavi, ki jo lahko dobite pri svoji banki.",
+	MandateAuthority: "S podpisom tega obrazca pooblaščate (A) {creditor}, da posreduje navodila vašemu ponudniku plačilnih storitev za obremenitev vašega plačilnega računa, in (B) vašega ponudnika plačilnih storitev, da obremeni vaš plačilni račun v skladu z navodili, ki jih posreduje {creditor}.",
+	MandateRefund:    "Vaše pravice obsegajo tudi pravico do povračila denarnih sredstev s strani vašega ponudnika plačilnih storitev v skladu s splošnimi pogoji vašega ponudnika plačilnih storitev. Povračilo denarnih sredstev je potrebno terjati v roku osmih tednov, ki prične teči od dne, ko je bil obremenjen vaš plačilni račun.",
+	MandateRights:    "Vaše pravice so pojasnjene v izjavi, ki jo lahko dobite pri svojem ponudniku plačilnih storitev.",
 	MandateTitle:     "Soglasje za direktno obremenitev SEPA",
 	Creditor:         "Prejemnik plačila",
 	Address:          "Naslov",

@@ -1,0 +1,116 @@
+package page_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// lighthousePackage judges pages; it too is kept among the user's caches.
+const lighthousePackage = "lighthouse@12.8.2"
+
+var lighthouseProgram = sync.OnceValues(func() (string, error) {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(caches, "sepad-test", strings.ReplaceAll(lighthousePackage, "@", "-"))
+	program := filepath.Join(folder, "node_modules", "lighthouse", "cli", "index.js")
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	if err := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, lighthousePackage).Run(); err != nil {
+		return "", errors.New("npm could not fetch it: " + err.Error())
+	}
+	return program, nil
+})
+
+// verdict is what Lighthouse says of a page.
+type verdict struct {
+	Environment struct {
+		Speed float64 `json:"benchmarkIndex"`
+	} `json:"environment"`
+	Categories map[string]struct {
+		Score float64 `json:"score"`
+	} `json:"categories"`
+	Audits map[string]struct {
+		Score   *float64        `json:"score"`
+		Number  float64         `json:"numericValue"`
+		Display string          `json:"displayValue"`
+		Details json.RawMessage `json:"details"`
+	} `json:"audits"`
+}
+
+// requests are how many the page took.
+func (v verdict) requests() int {
+	var made struct {
+		Items []struct{} `json:"items"`
+	}
+	_ = json.Unmarshal(v.Audits["network-requests"].Details, &made) // none then, which is wrong too
+	return len(made.Items)
+}
+
+// TestLighthouse lets Lighthouse load the form as a slow phone would. It runs by
+// itself (make lighthouse), for what it makes of times holds only on a machine that
+// has time for it: a busy one is several times slower than the slowest phone.
+func TestLighthouse(t *testing.T) {
+	if os.Getenv("SEPAD_TEST_LIGHTHOUSE") != "1" {
+		t.Skip("make lighthouse runs this test")
+	}
+	const fastEnough, most, mostRequests = 1000, 60 << 10, 5
+	program, err := lighthouseProgram()
+	if err != nil {
+		missing(t, lighthousePackage, err.Error())
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		missing(t, "Chromium", "chromium is not installed")
+	}
+	s := openShop(t)
+	command := exec.CommandContext(t.Context(), "node", program, s.URL+path(s.session(t, premiumCampaign)), "--quiet",
+		"--output=json", "--output-path=stdout", "--only-categories=performance,accessibility,best-practices",
+		"--chrome-flags=--headless --no-sandbox --disable-dev-shm-usage --user-data-dir="+t.TempDir())
+	command.Env = append(os.Environ(), "CHROME_PATH="+chromium)
+	said, err := command.Output()
+	if err != nil {
+		t.Fatalf("Lighthouse: %v", err)
+	}
+	var v verdict
+	if err := json.Unmarshal(said, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, category := range []string{"accessibility", "best-practices", "performance"} {
+		score := v.Categories[category].Score
+		if category == "performance" && v.Environment.Speed < fastEnough {
+			t.Logf("performance is %.2f on a machine that is too busy to tell (%.0f)", score, v.Environment.Speed)
+			continue
+		}
+		if score < 1 {
+			t.Errorf("%s is %.2f: %v", category, score, v.wanting())
+		}
+	}
+	if shift := v.Audits["cumulative-layout-shift"].Number; shift != 0 {
+		t.Errorf("the page moves by %v while it loads", shift)
+	}
+	if weight := v.Audits["total-byte-weight"].Number; weight <= 0 || weight > most {
+		t.Errorf("the page weighs %v bytes", weight)
+	}
+	if requests := v.requests(); requests == 0 || requests > mostRequests {
+		t.Errorf("the page takes %d requests", requests)
+	}
+}
+
+// wanting are the rules that a page does not meet.
+func (v verdict) wanting() (rules []string) {
+	for name, audit := range v.Audits {
+		if audit.Score != nil && *audit.Score < 1 {
+			rules = append(rules, name+" "+audit.Display)
+		}
+	}
+	return rules
+}
