@@ -26,6 +26,7 @@ func TestHelp(t *testing.T) {
 		"keys list":   "--data",
 		"keys revoke": "<key>",
 		"mandates":    "mandates show",
+		"gateways":    "gateways paused",
 		"clock":       "--advance=744h",
 		"test-ibans":  "--format",
 		"banks":       "banks build",

@@ -38,6 +38,7 @@ type commands struct {
 	Reconcile     reconcileCommand     `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
 	Refund        refundCommand        `cmd:"" help:"Give a payment back, wholly or in part."`
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
+	Gateways      gatewaysCommand      `cmd:"" help:"List gateway accounts whose rebills are paused, resume them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
 	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`

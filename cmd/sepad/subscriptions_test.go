@@ -22,14 +22,33 @@ func TestSubscriptionsCommand(t *testing.T) {
 		t.Fatalf("pay: %d: %s", status, body)
 	}
 	id := firstMatch(body, `"subscription":\{"id":"([^"]+)"`)
+	payment := firstMatch(body, `"transaction":\{"id":"([^"]+)"`)
 	mustSepad(t, folder, "clock", "--advance", "360h")
 	want(t, mustSepad(t, folder, "subscriptions", "list", "--status", "ACTIVE"), id, "WEEKLY", "19.90 EUR", "59.70")
 	if dates := strings.Count(mustSepad(t, folder, "subscriptions", "preview", id), "\n"); dates != 24 {
 		t.Errorf("%d dates are previewed", dates)
 	}
+	pausedByBank(t, s, folder, payment)
 	want(t, mustSepad(t, folder, "subscriptions", "cancel", id), id+" is CANCELLED since ")
 	expectOneLine(t, sepad(t, folder, "subscriptions", "cancel", id), 1, "sepad: The subscription is cancelled already.")
 	want(t, mustSepad(t, folder, "subscriptions", "preview", id, "--format", "json"), "[]")
 	expectOneLine(t, sepad(t, folder, "subscriptions", "preview", "018f0000-0000-7000-8000-0000000000ff"), 1, "there is no subscription")
 	expectOneLine(t, sepad(t, folder, "subscriptions", "cancel", "this"), 1, `"this" is no id of a subscription`)
+}
+
+// pausedByBank has a bank blame the creditor for a payment, and a person let the
+// account's rebills go on.
+func pausedByBank(t *testing.T, s *running, folder, payment string) {
+	t.Helper()
+	want(t, sepad(t, folder, "gateways", "paused").stderr, "No gateway account is paused.")
+	if status, body := s.call(http.MethodPost, "/admin/v1/chargebacks/", adminToken(s), `{"transaction_id": "`+payment+`", "reason_code": "BE05"}`); status != http.StatusCreated {
+		t.Fatalf("chargeback: %d: %s", status, body)
+	}
+	paused := mustSepad(t, folder, "gateways", "paused", "--json")
+	gateway := firstMatch(paused, `"payment_gateway_id":"([^"]+)"`)
+	want(t, mustSepad(t, folder, "gateways", "paused"), gateway, "creditor", "BE05", "resumed by hand")
+	want(t, paused, `"reason_code":"BE05"`, `"paused_until":null`)
+	want(t, sepad(t, folder, "gateways", "resume", gateway).stderr, "The rebills of the gateway account go on.")
+	expectOneLine(t, sepad(t, folder, "gateways", "resume", gateway), 1, "The rebills of this gateway account are not paused.")
+	expectOneLine(t, sepad(t, folder, "gateways", "resume", "this"), 1, `"this" is no id of a gateway account`)
 }

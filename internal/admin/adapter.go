@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 	"sepad/internal/web"
 )
 
@@ -55,21 +56,29 @@ type accountSettingsBody struct {
 
 // showSettings tells what a gateway account works with, defaults included.
 func (a *Admin) showSettings(w http.ResponseWriter, r *http.Request) error {
-	of, err := a.tenantSetup(r)
+	_, account, err := a.gatewayNamed(r)
 	if err != nil {
 		return err
-	}
-	id, err := pathID(r, "id", errNoGateway)
-	if err != nil {
-		return err
-	}
-	account, found := of.Gateways[id]
-	if !found {
-		return errNoGateway
 	}
 	shown, secrets := a.Applier.Kinds[account.Adapter].Shown(account.Settings)
 	web.WriteJSON(w, r, http.StatusOK, accountSettingsBody{shown, secrets})
 	return nil
+}
+
+// gatewayNamed finds the gateway account that a path names, in its tenant's set-up.
+func (a *Admin) gatewayNamed(r *http.Request) (of *merchant.Setup, account merchant.GatewayAccount, err error) {
+	if of, err = a.tenantSetup(r); err != nil {
+		return nil, account, err
+	}
+	id, err := pathID(r, "id", errNoGateway)
+	if err != nil {
+		return nil, account, err
+	}
+	account, found := of.Gateways[id]
+	if !found {
+		return nil, account, errNoGateway
+	}
+	return of, account, nil
 }
 
 func settingBodies(table []gateway.Setting) []settingBody {

@@ -25,7 +25,16 @@ func (a *Admin) subscriptionRoutes() []web.Route {
 func appendSubscription(dst []byte, s payment.Subscription) []byte {
 	dst = appendOwned(dst, record.Subscriptions, &s, s.TenantID)
 	dst = append(dst[:len(dst)-1], `,"mandate_reference_id":`...)
-	return append(record.AppendJSONText(dst, s.MandateReference), '}')
+	dst = append(record.AppendJSONText(dst, s.MandateReference), `,"cancel_reason":`...)
+	dst = append(appendTextOrNull(dst, string(s.CancelReason)), `,"cancel_code":`...)
+	return append(appendTextOrNull(dst, s.CancelCode), '}')
+}
+
+func appendTextOrNull(dst []byte, text string) []byte {
+	if text == "" {
+		return append(dst, "null"...)
+	}
+	return record.AppendJSONText(dst, text)
 }
 
 // subscriptionNamed finds the subscription that a path names, and its owner.

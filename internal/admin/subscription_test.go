@@ -379,3 +379,42 @@ func TestTwoProcessesShareTheBilling(t *testing.T) {
 		t.Errorf("%d subscriptions were billed once, want %d", got, due)
 	}
 }
+
+// TestPausedAccounts: a bank that blames us pauses the account, and a person lets
+// it go on.
+func TestPausedAccounts(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const pauses = "/admin/v1/rebill-pauses/"
+		resume := operator("/admin/v1/tenants/"+apptest.Shop+"/gateways/"+apptest.Gateway+"/resume/", apptest.Body{})
+		s.Do(t, operator(pauses, nil)).Want(t, http.StatusOK, apptest.Fields{"results": []any{}})
+		s.Do(t, resume).WantDetail(t, http.StatusConflict, "The rebills of this gateway account are not paused.")
+
+		_, first := paid(t, s, every("MONTHLY"), apptest.Approved)
+		id := wantTransaction(t, s, first, nil).Text(t, "subscription_id")
+		s.Do(t, operator(chargebacks, apptest.Body{"transaction_id": first, "reason_code": "BE05"})).Want(t, http.StatusCreated, nil)
+		wantSubscription(t, s, id, apptest.Fields{"status": "ACTIVE"})
+		paused := s.Do(t, operator(pauses, nil)).Want(t, http.StatusOK, nil).Get(t, "results").([]any)
+		if len(paused) != 1 || paused[0].(map[string]any)["payment_gateway_id"] != apptest.Gateway || paused[0].(map[string]any)["needs_person"] != true {
+			t.Fatalf("paused are %v", paused)
+		}
+		s.Advance(t, 2*month)
+		wantSubscription(t, s, id, apptest.Fields{"successful_billing_count": 0.0})
+
+		s.Do(t, resume).Want(t, http.StatusOK, apptest.Fields{"reason": "creditor", "reason_code": "BE05", "paused_until": nil})
+		s.Advance(t, time.Hour)
+		wantSubscription(t, s, id, apptest.Fields{"successful_billing_count": 2.0, "failed_billing_count": 0.0})
+		s.Do(t, operator("/admin/v1/tenants/"+apptest.Shop+"/gateways/"+id+"/resume/", apptest.Body{})).Want(t, http.StatusNotFound, nil)
+	})
+}
+
+func TestWhyASubscriptionEnded(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	byHand := subscribe(t, s, every("MONTHLY"), apptest.Approved)
+	closed := subscribe(t, s, every("MONTHLY"), apptest.RebillAccountClosed)
+	wantSubscription(t, s, byHand, apptest.Fields{"cancel_reason": nil, "cancel_code": nil})
+	s.Do(t, cancelling(byHand)).Want(t, http.StatusOK, apptest.Fields{"cancel_reason": "operator", "cancel_code": nil})
+	s.Advance(t, 2*month)
+	wantSubscription(t, s, closed, apptest.Fields{"cancel_reason": "refusal", "cancel_code": "AC04"})
+}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sepad/internal/gateway"
 	"sepad/internal/payment"
 )
 
@@ -40,6 +41,43 @@ func TestACreditorsMistakePausesTheAccount(t *testing.T) {
 		}
 		if _, err := d.Resume(t.Context(), d.NewShop(t).ID, first.GatewayID); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("resumed by another tenant: %v", err)
+		}
+	})
+}
+
+// Through an account that was away one rebill is tried: as long as that cannot be
+// sent either, the others leave no trace.
+func TestOneRebillTriesAnAccountThatWasAway(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		var all []payment.Subscription
+		for range 3 {
+			all = append(all, d.Subscribed(t))
+		}
+		d.Time.Set(all[2].DueAt())
+		d.Lanes, d.PerLane = 1, 3
+		for range 3 {
+			d.Gateway.Fail(gateway.ErrNotSent)
+		}
+		d.bill(t, 3)
+		d.Time.Set(d.Time.Now().Add(11 * time.Minute))
+		d.Gateway.Fail(gateway.ErrNotSent)
+		d.bill(t, 1)
+		d.Time.Set(d.Time.Now().Add(time.Hour))
+		for range 3 {
+			d.Gateway.Answer(approved)
+		}
+		d.bill(t, 3)
+		unsent := 0
+		for _, sub := range all {
+			after := d.Subscription(t, sub.ID)
+			if after.Status != payment.SubscriptionActive || after.FailedCount != 0 || after.SuccessfulCount != 1 {
+				t.Errorf("it is %s, billed %d times, failed %d times", after.Status, after.SuccessfulCount, after.FailedCount)
+			}
+			unsent += len(d.rebills(t, sub)) - 1
+		}
+		if unsent != 4 {
+			t.Errorf("%d rebills were written down and not sent, want 4", unsent)
 		}
 	})
 }

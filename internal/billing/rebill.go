@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"sepad/internal/checkout"
@@ -113,12 +114,17 @@ func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claim
 	return claims, found, err
 }
 
-// workable are the first few that are not set aside.
+// workable are the first few that are not set aside. Through a gateway account
+// that was away one is tried, and the others once that has worked.
 func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.Time) (all []store.DueSubscription) {
+	tried := map[uuid.UUID]bool{}
 	for _, one := range due {
-		if len(all) < limit && !b.Checkout.Aside.Holds(one.Subscription.ID, realNow) {
-			all = append(all, one)
+		account := one.Subscription.GatewayID
+		if len(all) == limit || tried[account] || b.Checkout.Aside.Holds(one.Subscription.ID, realNow) {
+			continue
 		}
+		tried[account] = !one.PausedSince.IsZero()
+		all = append(all, one)
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -205,6 +206,28 @@ func TestTheCampaignsDunningComesFirst(t *testing.T) {
 	d.bill(t, 1)
 	if after := d.Subscription(t, sub.ID); after.NextBillingDate != payment.DateOf(d.Time.Now()).AddDays(9) {
 		t.Errorf("the next try is on %s", after.NextBillingDate)
+	}
+}
+
+func TestTheCampaignSaysWhatAClaimMeans(t *testing.T) {
+	t.Parallel()
+	for _, keeps := range []bool{true, false} {
+		till := checkouttest.Open(t, storetest.SQLite(t))
+		d := newDesk(till)
+		d.Billing.Checkout.KeepSubscriptions = !keeps // the campaign comes first
+		d.Env.Campaign(t, d.Shop.ID, func(c *merchant.Campaign) { *c = d.Shop.Campaign; c.KeepsClaimed = &keeps })
+		sub := d.due(t)
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		claim := payment.Chargeback{Source: payment.ChargebackManual, ReasonCode: "MD06"}
+		rebill := d.rebills(t, sub)[0]
+		if _, err := d.Billing.Checkout.ChargeBack(t.Context(), sub.TenantID, rebill.ID, claim, store.RequestKey{}); err != nil {
+			t.Fatal(err)
+		}
+		after := d.Subscription(t, sub.ID)
+		if cancelled := after.Status == payment.SubscriptionCancelled; cancelled == keeps {
+			t.Errorf("the campaign keeps: %t, and the subscription is %s (%s)", keeps, after.Status, after.CancelReason)
+		}
 	}
 }
 

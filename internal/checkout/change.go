@@ -32,8 +32,12 @@ func retry(work func() error) (err error) {
 func (c *Checkout) policy(setup *merchant.Setup, sub *payment.Subscription) payment.Policy {
 	p := payment.Policy{Dunning: c.Dunning, KeepsClaimed: c.KeepSubscriptions}
 	if sub != nil && sub.CampaignID != nil {
-		if days := setup.Campaigns[*sub.CampaignID].Dunning; days != nil {
-			p.Dunning = days
+		campaign := setup.Campaigns[*sub.CampaignID]
+		if campaign.Dunning != nil {
+			p.Dunning = campaign.Dunning
+		}
+		if campaign.KeepsClaimed != nil {
+			p.KeepsClaimed = *campaign.KeepsClaimed
 		}
 	}
 	if p.Dunning == nil {

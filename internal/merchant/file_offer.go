@@ -84,6 +84,7 @@ func (o object) campaign(tenant int) Campaign {
 		AcceptanceMode:     oneOf(o, "mandate_acceptance_mode", modes, payment.AcceptCheckbox),
 		SessionTTL:         o.duration("session_ttl", minSessionTTL, maxSessionTTL),
 		Dunning:            o.dunning(),
+		KeepsClaimed:       o.optionalBoolean("chargeback_keeps_subscription"),
 		OfferOverrides:     o.tree("offer_overrides"),
 		Active:             o.boolean("active", true),
 	}
@@ -94,6 +95,14 @@ func (o object) campaign(tenant int) Campaign {
 		c.GatewayID = *id
 	}
 	return c
+}
+
+// optionalBoolean is nil where nothing is said.
+func (o object) optionalBoolean(key string) *bool {
+	if !o.has(key) {
+		return nil
+	}
+	return new(o.boolean(key, false))
 }
 
 // dunning reads when a refused rebill is tried again; an empty list means never.

@@ -93,7 +93,7 @@ func TestParseFull(t *testing.T) {
 		"campaign": {big.Campaigns[0].Record, Campaign{
 			ID: anID("f1"), Name: "Spring", OfferID: anID("e1"), GatewayID: anID("b1"), HostedPageID: ptr(anID("d1")),
 			WebhookProfileID: ptr(anID("c1")), MaxPaymentAttempts: 10, AcceptanceMode: payment.AcceptImplicit, SessionTTL: 90 * time.Minute,
-			Dunning: payment.Dunning{5, 10}, OfferOverrides: map[string]any{"price_label": "only 29.99"}, Active: true,
+			Dunning: payment.Dunning{5, 10}, KeepsClaimed: new(true), OfferOverrides: map[string]any{"price_label": "only 29.99"}, Active: true,
 		}},
 		"references": {len(big.Unresolved), 0},
 	} {
@@ -160,7 +160,7 @@ func TestUnresolvedReferences(t *testing.T) {
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
-	want := []Reference{{Line: 76, Path: "tenants[1].campaigns[0].offer_id", Kind: KindOffer, ID: uuid.MustParse("018f0000-0000-7000-8000-00000000ffff")}}
+	want := []Reference{{Line: 77, Path: "tenants[1].campaigns[0].offer_id", Kind: KindOffer, ID: uuid.MustParse("018f0000-0000-7000-8000-00000000ffff")}}
 	got := file.Tenants[1].Unresolved
 	if !slices.Equal(got, want) {
 		t.Fatalf("got %+v", got)

@@ -26,7 +26,7 @@ var (
 	}}
 	campaignForm = recordForm[Campaign]{object.campaign, []string{
 		"id", "name", "offer_id", "gateway_id", "hosted_page_id", "webhook_profile_id", "max_payment_attempts",
-		"mandate_acceptance_mode", "session_ttl", "dunning_days", "offer_overrides", "active",
+		"mandate_acceptance_mode", "session_ttl", "dunning_days", "chargeback_keeps_subscription", "offer_overrides", "active",
 	}}
 )
 

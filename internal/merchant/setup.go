@@ -99,6 +99,9 @@ type Campaign struct {
 	SessionTTL time.Duration
 	// Dunning is when a refused rebill is tried again; nil takes the deployment's.
 	Dunning payment.Dunning
+	// KeepsClaimed tells whether a subscription goes on when its payer took a payment
+	// back; nil takes the deployment's.
+	KeepsClaimed *bool
 	// OfferOverrides change what the page shows, never what is collected.
 	OfferOverrides map[string]any
 	Active         bool

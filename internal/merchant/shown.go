@@ -79,7 +79,7 @@ func CampaignFields(c Campaign) Fields {
 		"id": c.ID, "name": c.Name, "offer_id": c.OfferID, "gateway_id": c.GatewayID, "hosted_page_id": c.HostedPageID,
 		"webhook_profile_id": c.WebhookProfileID, "max_payment_attempts": c.MaxPaymentAttempts,
 		"mandate_acceptance_mode": c.AcceptanceMode, "session_ttl": durationOrNull(c.SessionTTL),
-		"dunning_days": daysOrNull(c.Dunning), "offer_overrides": c.OfferOverrides, "active": c.Active,
+		"dunning_days": daysOrNull(c.Dunning), "chargeback_keeps_subscription": c.KeepsClaimed, "offer_overrides": c.OfferOverrides, "active": c.Active,
 	}
 }
 

@@ -133,7 +133,7 @@ func decodeCampaign(into *merchant.Setup, record setupRecord) error {
 	into.Campaigns[record.id] = merchant.Campaign{
 		ID: record.id, Name: d.Name, OfferID: d.OfferID, GatewayID: d.GatewayID, HostedPageID: d.HostedPageID,
 		WebhookProfileID: d.WebhookProfileID, MaxPaymentAttempts: d.MaxPaymentAttempts, AcceptanceMode: d.AcceptanceMode,
-		SessionTTL: d.SessionTTL, Dunning: d.Dunning, OfferOverrides: plainObject(d.OfferOverrides), Active: record.active,
+		SessionTTL: d.SessionTTL, Dunning: d.Dunning, KeepsClaimed: d.KeepsClaimed, OfferOverrides: plainObject(d.OfferOverrides), Active: record.active,
 	}
 	return err
 }

@@ -94,6 +94,7 @@ type (
 		AcceptanceMode     payment.AcceptanceMode `json:"acceptance_mode"`
 		SessionTTL         time.Duration          `json:"session_ttl_ns"`
 		Dunning            payment.Dunning        `json:"dunning_days"`
+		KeepsClaimed       *bool                  `json:"keeps_claimed,omitempty"`
 		OfferOverrides     map[string]any         `json:"offer_overrides"`
 	}
 )
@@ -136,7 +137,7 @@ func (s *Store) PutCampaign(tx *Tx, tenantID uuid.UUID, c merchant.Campaign) err
 	return s.putRecord(tx, tenantID, setupRecord{id: c.ID, kind: kindCampaign, active: c.Active},
 		campaignDocument{
 			c.Name, c.OfferID, c.GatewayID, c.HostedPageID, c.WebhookProfileID, c.MaxPaymentAttempts,
-			c.AcceptanceMode, c.SessionTTL, c.Dunning, c.OfferOverrides,
+			c.AcceptanceMode, c.SessionTTL, c.Dunning, c.KeepsClaimed, c.OfferOverrides,
 		}, nil)
 }
 
