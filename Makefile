@@ -60,6 +60,11 @@ drill: test-packages bin/testenv ## Rehearse the disaster on both engines: load,
 	@scripts/require-test TestRestoreDrill ./internal/backup
 	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestRestoreDrill$$' ./internal/backup
 
+.PHONY: rotation
+rotation: test-packages bin/testenv ## Rotate the encryption keys of processes under load, as documented
+	@scripts/require-test TestKeysAreRotatedUnderLoad ./internal/app
+	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestKeysAreRotatedUnderLoad$$' ./internal/app
+
 .PHONY: mutate
 mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle OWN=1]
 	@nice $(WITH_SERVERS) bin/mutate $(if $(OWN),-own) -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'

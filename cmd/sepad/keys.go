@@ -16,6 +16,8 @@ type keysCommand struct {
 	Create keysCreateCommand `cmd:"" help:"Make a key and print it, this once."`
 	List   keysListCommand   `cmd:"" help:"List keys with their last use; the keys themselves are not kept."`
 	Revoke keysRevokeCommand `cmd:"" help:"End a key for good, at once."`
+
+	RotateEncryption rotateEncryptionCommand `cmd:"" name:"rotate-encryption" help:"Seal everything with the first encryption key, so that older ones can go."`
 }
 
 type tenantFlag struct {
@@ -115,6 +117,26 @@ func (c *keysRevokeCommand) Run(p *program) error {
 			return err
 		}
 		fmt.Fprintf(p.stdout, "Key %q of %s (%s…) is revoked.\n", key.Name, tenant.Name, key.Prefix)
+		return nil
+	})
+}
+
+type rotateEncryptionCommand struct{ dataFlags }
+
+func (rotateEncryptionCommand) Help() string {
+	return "The third step of a rotation: every process has the new key in front of SEPAD_ENCRYPTION_KEYS by now. The service may go on meanwhile. It can be stopped and started again at any time."
+}
+
+func (c *rotateEncryptionCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		bar := newProgress(p.stderr)
+		done, err := st.Reseal(p.ctx, clock.Real{}.Now(), func(done, total int) { bar.show("rows sealed anew", done, total) })
+		bar.clear()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%d rows were sealed anew with the key %q; nothing is sealed with another one. The others can be taken out of SEPAD_ENCRYPTION_KEYS once every process has %q in front.\n",
+			done, access.Vault.Current(), access.Vault.Current())
 		return nil
 	})
 }

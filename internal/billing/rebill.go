@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
@@ -222,7 +221,7 @@ func (b *Billing) notSent(ctx context.Context, setup *merchant.Setup, c claim, o
 // charge opens the account number and says what is to be collected.
 func (b *Billing) charge(setup *merchant.Setup, account merchant.GatewayAccount, c claim) (gateway.Charge, error) {
 	t := c.Transaction
-	opened, err := b.Checkout.Vault.Open(c.due.SealedIBAN, checkout.PurposeIBAN(t.TenantID))
+	opened, err := b.Checkout.Vault.Open(c.due.SealedIBAN, store.PurposeIBAN(t.TenantID))
 	if err != nil {
 		return gateway.Charge{}, err
 	}

@@ -110,9 +110,6 @@ func (c *Checkout) livemode(client *gateway.Client, account merchant.GatewayAcco
 	return c.Environment == merchant.Production && !account.TestMode && client.Kind().Real
 }
 
-// PurposeIBAN binds a sealed account number to its tenant.
-func PurposeIBAN(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "iban") }
-
 // now is the service's time.
 func (c *Checkout) now() time.Time { return c.Clock.Now() }
 

@@ -91,7 +91,8 @@ type knownKey struct {
 var checkPurpose = vault.Purpose(uuid.Nil, "encryption key check")
 
 // adoptKeys refuses keys that are not those of the database, and remembers new
-// ones. A key that never was the first has sealed nothing and may be missing.
+// ones. A key that never was the first, or was retired, may be missing if nothing
+// is sealed with it.
 func (s *Store) adoptKeys(ctx context.Context, now time.Time) error {
 	known, err := s.knownKeys(ctx)
 	if err != nil {
@@ -106,7 +107,10 @@ func (s *Store) adoptKeys(ctx context.Context, now time.Time) error {
 	for _, key := range known {
 		if !slices.Contains(names, key.name) {
 			if key.wasFirst {
-				return fmt.Errorf("%s: the key %q is missing, with which data of this database is sealed", keySetting, key.name)
+				return missingKey(key.name)
+			}
+			if err := s.checkUnused(ctx, key.name, now); err != nil {
+				return err
 			}
 			continue
 		}

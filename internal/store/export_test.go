@@ -1,6 +1,10 @@
 package store
 
-import "sepad/internal/db"
+import (
+	"slices"
+
+	"sepad/internal/db"
+)
 
 // Schema is what Open asks of a database.
 func Schema() db.Schema { return schema }
@@ -9,4 +13,9 @@ func Schema() db.Schema { return schema }
 func (tx *Tx) Int(sql string, args ...any) (int64, error) {
 	result, err := tx.Query(sql, args...)
 	return db.One(result, err, func(r db.Rows) (n int64, err error) { return n, r.Scan(&n) })
+}
+
+// IsResealed tells whether a column, as table.column, is sealed anew.
+func IsResealed(name string) bool {
+	return slices.ContainsFunc(sealedColumns, func(c sealedColumn) bool { return c.table+"."+c.column == name })
 }
