@@ -37,6 +37,7 @@ func TestADelivery(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
 		}
+		wantStandard(t, call, secret)
 		record := b.wantStatus(t, id, store.DeliveryDelivered, 1)
 		want := store.Attempt{EventID: id, Number: 1, At: b.clock.Now(), StatusCode: 202, Answer: "thanks \uFFFD \uFFFD"}
 		if record.Attempts[0] != want || !record.NextAttemptAt.IsZero() {
@@ -80,6 +81,9 @@ func TestARotatedSecretSignsToo(t *testing.T) {
 	call := b.receiver.wantCalls(t, 1)[0]
 	if got := call.header.Get("X-Service-Signature-Previous"); got != Sign(old, []byte(call.body)) {
 		t.Errorf("the second signature is %q", got)
+	}
+	for _, known := range []string{secret, old} { // a receiver may know either of them
+		wantStandard(t, call, known)
 	}
 	b.clock.pass(24 * time.Hour)
 	b.events(t, b.endpoint, 1)

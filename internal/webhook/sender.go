@@ -80,20 +80,27 @@ func (s *Sender) send(ctx context.Context, to *target, d store.Delivery, now tim
 	}
 }
 
-// request is the delivery as it goes over the wire (contract 6.2).
+// request is the delivery as it goes over the wire (contract 6.2), with the headers
+// of Standard Webhooks beside ours.
 func (s *Sender) request(ctx context.Context, to *target, d store.Delivery, now time.Time) *http.Request {
 	body := []byte(d.Payload)
+	id, timestamp := d.EventID.String(), strconv.FormatInt(now.Unix(), 10)
+	signed := SignStandard(to.profile.SigningSecret.Reveal(), id, timestamp, body)
 	header := http.Header{
 		"Content-Type":               {"application/json"},
 		"User-Agent":                 {s.UserAgent},
 		"X-Service-Event":            {string(d.Kind)},
-		"X-Service-Event-Id":         {d.EventID.String()},
+		"X-Service-Event-Id":         {id},
 		"X-Service-Delivery-Attempt": {strconv.Itoa(d.AttemptCount + 1)},
 		"X-Service-Signature":        {Sign(to.profile.SigningSecret.Reveal(), body)},
+		"Webhook-Id":                 {id},
+		"Webhook-Timestamp":          {timestamp},
 	}
 	if previous := to.profile.PreviousSecret; !previous.IsZero() && now.Before(to.profile.PreviousSecretUntil) {
 		header["X-Service-Signature-Previous"] = []string{Sign(previous.Reveal(), body)}
+		signed += " " + SignStandard(previous.Reveal(), id, timestamp, body)
 	}
+	header["Webhook-Signature"] = []string{signed}
 	request := (&http.Request{
 		Method: http.MethodPost, URL: to.url, Host: to.url.Host, Header: header, ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(strings.NewReader(d.Payload)), ContentLength: int64(len(d.Payload)),

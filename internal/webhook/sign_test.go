@@ -1,6 +1,15 @@
 package webhook
 
-import "testing"
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"sepad/internal/clock"
+)
 
 // The signatures were made with openssl dgst -sha256 -hmac, so that they are
 // not our own word for it.
@@ -19,5 +28,47 @@ func TestSign(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// wantStandard has the standard's own library verify a delivery.
+func wantStandard(t *testing.T, c call, secret string) {
+	t.Helper()
+	receiver, err := standardwebhooks.NewWebhookRaw(standardKey(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := receiver.VerifyIgnoringTimestamp([]byte(c.body), c.header); err != nil {
+		t.Errorf("the standard's library says: %v", err)
+	}
+}
+
+func TestStandardSignatures(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"number":0}`)
+	now := clock.Real{}.Now()
+	timestamp := strconv.FormatInt(now.Unix(), 10)
+	for _, secret := range []string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_not base64", "any other"} {
+		header := http.Header{}
+		header.Set("webhook-id", "msg_1")
+		header.Set("webhook-timestamp", timestamp)
+		header.Set("webhook-signature", SignStandard(secret, "msg_1", timestamp, body))
+		receiver, err := standardwebhooks.NewWebhook(secret)
+		if secret != "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" {
+			receiver, err = standardwebhooks.NewWebhookRaw([]byte(secret))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := receiver.Verify(body, header); err != nil {
+			t.Errorf("%s: %v", secret, err)
+		}
+		if err := receiver.Verify([]byte(`{"number":1}`), header); err == nil {
+			t.Errorf("%s: another body is good as well", secret)
+		}
+		header.Set("webhook-timestamp", strconv.FormatInt(now.Add(time.Second).Unix(), 10))
+		if err := receiver.Verify(body, header); err == nil {
+			t.Errorf("%s: another time is good as well", secret)
+		}
 	}
 }
