@@ -67,7 +67,11 @@ func testCrashDuringRefunds(t *testing.T, folder, databaseURL string) {
 	}
 	c.close()
 	books := c.await("every outcome is known", func(b *storetest.Books) bool { return len(b.OpenRebills()) == 0 })
-	c.check(books, abandoned)
+	c.check(books)
+	if len(abandoned) == 0 {
+		t.Error("no refund was open at any kill: nothing was proven")
+	}
+	t.Logf("%d refunds were open at a kill", len(abandoned))
 }
 
 // sell pays for something of the demo shop and gives the transaction's id.
@@ -176,7 +180,7 @@ func (c *refundCounter) await(what string, so func(*storetest.Books) bool) *stor
 
 // check holds what was promised, our records and the gateway's against each
 // other.
-func (c *refundCounter) check(books *storetest.Books, abandoned map[string]bool) {
+func (c *refundCounter) check(books *storetest.Books) {
 	c.t.Helper()
 	for _, finding := range books.Audit(time.Now()) {
 		c.t.Error(finding)
@@ -202,8 +206,8 @@ func (c *refundCounter) check(books *storetest.Books, abandoned map[string]bool)
 			c.t.Errorf("the refund %s is %s, and the gateway gave it %d times", refund.ID, refund.Status, given[refund.MerchantTransactionID])
 		}
 	}
-	if approved != len(given) || len(abandoned) == 0 {
-		c.t.Errorf("%d refunds are recorded, the gateway gave %d; %d were open at a kill", approved, len(given), len(abandoned))
+	if approved != len(given) {
+		c.t.Errorf("%d refunds are recorded, the gateway gave %d", approved, len(given))
 	}
-	c.t.Logf("%d refunds, %d of them promised, %d open at a kill", len(books.Refunds), len(c.promised), len(abandoned))
+	c.t.Logf("%d refunds, %d of them promised", len(books.Refunds), len(c.promised))
 }

@@ -106,25 +106,36 @@ type crash struct {
 
 func newCrash(t *testing.T, folder, databaseURL string, servers int) *crash {
 	t.Helper()
+	c := prepareCrash(t, folder, databaseURL, servers)
+	for i := range servers {
+		c.start(i)
+	}
+	c.open()
+	return c
+}
+
+// prepareCrash is a service that is not running yet.
+func prepareCrash(t *testing.T, folder, databaseURL string, servers int) *crash {
+	t.Helper()
 	seed := uint64(numberFrom(t, crashSeedVariable, int(rand.Uint64()>>1)))
-	c := &crash{
+	t.Logf("to try the same again: %s=%d", crashSeedVariable, seed)
+	return &crash{
 		t: t, folder: folder, url: databaseURL, seed: seed, rounds: numberFrom(t, crashRoundsVariable, defaultCrashRounds),
 		settings: append([]string{"SEPAD_DATABASE_URL=" + databaseURL}, crashSettings...),
 		random:   rand.New(rand.NewPCG(seed, 0)),
 		servers:  make([]*running, servers), addresses: make([]atomic.Pointer[string], servers),
 		closing: make(chan struct{}), abandoned: map[string]bool{},
 	}
-	t.Logf("to try the same again: %s=%d", crashSeedVariable, seed)
-	for i := range servers {
-		c.start(i)
-	}
+}
+
+// open lets the customers in.
+func (c *crash) open() {
 	for i := range crashWorkers {
 		customer := newCustomer(c, i)
 		c.customers.Go(customer.shop)
 	}
 	// A test that fails half-way must not leave customers calling nobody.
-	t.Cleanup(c.close)
-	return c
+	c.t.Cleanup(c.close)
 }
 
 func numberFrom(t *testing.T, variable string, otherwise int) int {

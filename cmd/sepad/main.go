@@ -18,6 +18,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"sepad/internal/app"
 	"sepad/internal/config"
 	"sepad/internal/merchant"
 )
@@ -59,6 +60,9 @@ type program struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
+	// service is what a service is given beside its settings: nothing, but in tests
+	// of machines whose clocks are wrong.
+	service app.Options
 }
 
 func main() {

@@ -21,6 +21,9 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(aheadVariable) != "" {
+		os.Exit(runWithWrongClock())
+	}
 	os.Exit(buildAndRun(m))
 }
 
@@ -124,7 +127,12 @@ func (b *lockedBuffer) String() string {
 // startDev starts sepad dev on a free port and reads its welcome.
 func startDev(t *testing.T, folder string, settings []string, args ...string) *running {
 	t.Helper()
-	cmd := command(t, folder, settings, append([]string{"dev", "--listen", "127.0.0.1:0"}, args...)...)
+	return welcomed(t, command(t, folder, settings, append([]string{"dev", "--listen", "127.0.0.1:0"}, args...)...))
+}
+
+// welcomed starts what was prepared and reads its welcome.
+func welcomed(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
 	s := &running{t: t, cmd: cmd, log: &lockedBuffer{}}
 	cmd.Stderr = s.log
 	stdout, err := cmd.StdoutPipe()

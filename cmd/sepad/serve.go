@@ -56,7 +56,9 @@ func (p *program) start(cfg config.Config, migrate bool) (*server, error) {
 		return nil, err
 	}
 	cfg = cfg.ReachedAt(listener.Addr())
-	a, err := app.New(p.ctx, cfg, app.Options{Version: programVersion(), Logger: logger, Migrate: migrate})
+	options := p.service
+	options.Version, options.Logger, options.Migrate = programVersion(), logger, migrate
+	a, err := app.New(p.ctx, cfg, options)
 	if err != nil {
 		listener.Close()
 		return nil, err

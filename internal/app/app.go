@@ -93,8 +93,8 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	if a.world == nil {
 		a.world = clock.Real{}
 	}
-	a.metrics = metrics.New(a.world)
-	a.guard = web.TokenGuard{Guesses: &limit.Guesses{}, Clock: a.world}
+	a.metrics = metrics.New(clock.Own{})
+	a.guard = web.TokenGuard{Guesses: &limit.Guesses{}, Clock: clock.Own{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())

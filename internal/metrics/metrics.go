@@ -34,10 +34,11 @@ type Metrics struct {
 	failedReadings prometheus.Counter
 }
 
-// New makes the collectors, with those of the Go runtime and the process.
-func New(real clock.Clock) *Metrics {
+// New makes the collectors, with those of the Go runtime and the process. The clock is
+// one that never jumps, so that figures do not stand still after a step back.
+func New(own clock.Clock) *Metrics {
 	m := &Metrics{
-		clock:          real,
+		clock:          own,
 		registry:       prometheus.NewRegistry(),
 		requests:       counters("sepad_http_requests_total", "Requests answered.", "method", "route", "status"),
 		requestTook:    histograms("sepad_http_request_duration_seconds", "Time to answer a request.", requestBuckets, "method", "route", "status"),
