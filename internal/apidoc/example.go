@@ -115,9 +115,12 @@ func curl(publicURL string, op operation, body string) string {
 	path := pathParameter.ReplaceAllStringFunc(op.Path, func(parameter string) string {
 		return "$" + strings.ToUpper(strings.Trim(parameter, "{}"))
 	})
+	if len(op.query) > 0 {
+		path += "?" + op.query.Encode()
+	}
 	lines[0] += ` "` + publicURL + path + `"`
 	if op.NeedsKey {
-		lines = append(lines, `-H "Authorization: Bearer $SEPAD_API_KEY"`)
+		lines = append(lines, `-H "Authorization: Bearer $API_KEY"`)
 	}
 	if body != "" {
 		lines = append(lines, "-H 'Content-Type: application/json'")

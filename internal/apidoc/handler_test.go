@@ -148,15 +148,16 @@ func TestCallsToCopyAreReadyForTheShell(t *testing.T) {
 	t.Parallel()
 	page := readPage(t, sepad.OpenAPI)
 	for id, text := range map[string]string{
-		"createSession":   `curl "` + publicURL + `/api/v1/payment-sessions/" \`,
-		"retrieveSession": `curl "` + publicURL + `/api/v1/payment-sessions/$TOKEN/"`,
-		"cancelSession":   `curl -X POST "` + publicURL + `/api/v1/payment-sessions/$TOKEN/cancel/" \` + "\n" + `  -H "Authorization: Bearer $SEPAD_API_KEY"`,
+		"createSession":    `curl "` + publicURL + `/api/v1/payment-sessions/" \`,
+		"listTransactions": `curl "` + publicURL + `/api/v1/reconciliation/transactions/?start_date=2026-03-01" \`,
+		"retrieveSession":  `curl "` + publicURL + `/api/v1/payment-sessions/$TOKEN/"`,
+		"cancelSession":    `curl -X POST "` + publicURL + `/api/v1/payment-sessions/$TOKEN/cancel/" \` + "\n" + `  -H "Authorization: Bearer $API_KEY"`,
 	} {
 		if part := html.UnescapeString(section(t, page, id)); !strings.Contains(part, text) {
 			t.Errorf("operation %s lacks the call %q", id, text)
 		}
 	}
-	if part := html.UnescapeString(section(t, page, "paySession")); strings.Contains(part, "$SEPAD_API_KEY") {
+	if part := html.UnescapeString(section(t, page, "paySession")); strings.Contains(part, "$API_KEY") {
 		t.Error("pay needs no API key, but its call sends one")
 	}
 }

@@ -3,6 +3,7 @@ package apidoc
 import (
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,11 +45,13 @@ type operation struct {
 	Auth        []string
 	Limit       limit
 	Parameters  []row
-	Request     *body
-	Responses   []response
-	Curl        string
-	Event       bool
-	NeedsKey    bool
+	// query is what a call cannot do without.
+	query     url.Values
+	Request   *body
+	Responses []response
+	Curl      string
+	Event     bool
+	NeedsKey  bool
 }
 
 // limit says how often an operation can be called.
@@ -176,6 +179,7 @@ func (d document) operation(method, path string, item, entry node) operation {
 		Path:        path,
 		Summary:     entry.text("summary"),
 		Description: prose(entry.text("description")),
+		query:       url.Values{},
 		Limit: limit{
 			Scope: entry.at("x-rate-limit").text("scope"),
 			Rate:  entry.at("x-rate-limit").text("rate"),
@@ -185,6 +189,9 @@ func (d document) operation(method, path string, item, entry node) operation {
 	op.Auth, op.NeedsKey = d.auth(entry)
 	for _, parameter := range append(item.get("parameters").items(), entry.get("parameters").items()...) {
 		op.Parameters = append(op.Parameters, d.parameter(parameter))
+		if needed, _ := d.resolve(parameter); needed.text("in") == "query" && needed.text("required") == "true" {
+			op.query.Set(needed.text("name"), needed.text("example"))
+		}
 	}
 	if request := entry.get("requestBody"); request.exists() {
 		request, _ = d.resolve(request)
