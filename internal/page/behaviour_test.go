@@ -163,6 +163,14 @@ func nameTheBank(t *testing.T, b *browser) {
 	p.await(`document.getElementById("bank").innerText === "Commerzbank"`)
 	p.screenshot("filled-in")
 	p.checkAccessible("filled in")
+	const clipped = `document.getElementById("iban").scrollWidth > document.getElementById("iban").clientWidth`
+	p.lookAs(phone) // as when a tablet is turned
+	p.await(`!document.getElementById("bank").classList.contains("inside")`)
+	if evaluate[bool](p, clipped) {
+		t.Error("the number is clipped once the window is narrow")
+	}
+	p.lookAs(desktop)
+	p.await(`document.getElementById("bank").classList.contains("inside")`)
 	p.do(chromedp.Focus(chromedp.ID("iban")))
 	p.press(kb.End + kb.Backspace)
 	p.await(`document.getElementById("bank").innerText === ""`)

@@ -112,7 +112,7 @@ type theme struct {
 
 var (
 	lightTheme = theme{lightGround, mustColor("1b2430"), mustColor("566275"), black, 0.93}
-	darkTheme  = theme{darkGround, mustColor("e4e9f1"), mustColor("9aa7ba"), white, 0.88}
+	darkTheme  = theme{darkGround, mustColor("e4e9f1"), mustColor("9aa7ba"), white, 0.91}
 )
 
 // button is the merchant's colour as a button can wear it.

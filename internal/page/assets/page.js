@@ -187,17 +187,19 @@
     };
 
     // The bank stands in the field where there is room for it, else below.
+    const roomy = matchMedia("(min-width: 900px)");
     const showBank = (name) => {
       bank.classList.remove("inside");
       iban.style.paddingRight = "";
-      bank.textContent = name;
-      if (name === "" || !matchMedia("(min-width: 900px)").matches) return;
+      if (bank.textContent !== name) bank.textContent = name;
+      if (name === "" || !roomy.matches) return;
       bank.classList.add("inside");
       iban.style.paddingRight = bank.offsetWidth + 28 + "px";
       if (iban.scrollWidth <= iban.clientWidth) return;
       bank.classList.remove("inside");
       iban.style.paddingRight = "";
     };
+    roomy.addEventListener("change", () => { sketch(); showBank(bank.textContent); });
 
     // The bank's name, asked for once an IBAN is complete. An account that was
     // just refused gets no tick.
