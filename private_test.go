@@ -61,6 +61,7 @@ var privateValues = []struct {
 	{store.Options{}, nil},
 	{store.EventRow{}, nil},
 	{store.Delivery{}, nil},
+	{store.Collectible{}, nil},
 	{listing.SessionSearch{}, nil},
 	{listing.TransactionSearch{}, nil},
 	{listing.SubscriptionSearch{}, nil},

@@ -18,7 +18,7 @@ var (
 	// stored is what lies in the database; db itself, which takes any SQL, is for
 	// the few packages below that speak it.
 	stored   = join(edges, "store", "store/listing")
-	useCases = join(stored, "webhook", "setup", "checkout", "billing", "recon", "people", "notice")
+	useCases = join(stored, "webhook", "setup", "checkout", "billing", "recon", "banking", "people", "notice")
 	// design is what pages look alike by; only what answers requests needs it. The
 	// sandbox is known to what shows its test accounts and its bank page.
 	serving = join(useCases, "jobs", "web", "design", "gateway/sandbox", "gateway/adapters")
@@ -35,11 +35,12 @@ var (
 		"gateway":                  nouns,
 		"gateway/sandbox":          join(nouns, "gateway"),
 		"gateway/sandbox/ledgerdb": join(nouns, "gateway", "gateway/sandbox", "db"),
-		"gateway/bank":             join(nouns, "gateway", "iso20022"),
+		"gateway/bank":             join(nouns, "gateway", "gateway/bank/terms", "iso20022"),
 		"gateway/adapters":         join(nouns, "gateway", "gateway/*"),
 		// The played bank is a second opinion: it shares no code with iso20022, and
 		// only its tests hold one against the other.
 		"gateway/bank/playedbank": join(nouns, "gateway", "gateway/sandbox"),
+		"gateway/bank/terms":      join(nouns, "gateway", "iso20022"),
 		"vault":                   {},
 		"limit":                   {"clock"},
 		"metrics":                 nouns,
@@ -58,7 +59,8 @@ var (
 		"checkout": join(stored, "webhook", "setup"),
 		"billing":  join(stored, "webhook", "setup", "checkout"),
 		"recon":    join(stored, "webhook", "setup", "checkout"),
-		"backup":   join(stored, "db"),   // the copy is the database's
+		"backup":   join(stored, "db"), // the copy is the database's
+		"banking":  join(stored, "webhook", "checkout", "iso20022", "gateway/bank", "gateway/bank/*"),
 		"jobs":     join(useCases, "db"), // the queue is the database's
 		"web":      stored,               // every handler stands on web, so web knows no use case
 		// What answers requests.
@@ -79,7 +81,7 @@ var (
 	}
 
 	// testsAlso is what the tests of a package may import beyond the package.
-	testsAlso = map[string][]string{"gateway/bank/playedbank": {"iso20022"}}
+	testsAlso = map[string][]string{"gateway/bank/playedbank": {"iso20022"}, "gateway/bank/terms": {"gateway/bank"}}
 
 	// pureModules are all that the packages without side effects may use beyond
 	// the parts of the standard library that do nothing but compute. The bank

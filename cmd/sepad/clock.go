@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
@@ -42,7 +43,8 @@ func (c *clockCommand) Run(p *program) error {
 		if c.Advance != 0 {
 			var err error
 			work := &billing.Billing{Checkout: useCases(st, access, movable)}
-			if now, err = jobs.Advance(p.ctx, work, movable, c.Advance); err != nil {
+			banks := &banking.Banking{Checkout: work.Checkout, Logger: work.Checkout.Logger}
+			if now, err = jobs.Advance(p.ctx, work, banks, movable, c.Advance); err != nil {
 				return err
 			}
 		}

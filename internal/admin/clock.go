@@ -42,7 +42,7 @@ func (a *Admin) moveClock(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	now, err := jobs.Advance(r.Context(), a.Billing, a.Movable, by)
+	now, err := jobs.Advance(r.Context(), a.Billing, a.Banking, a.Movable, by)
 	if err != nil {
 		return err
 	}

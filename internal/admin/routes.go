@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
@@ -22,6 +23,7 @@ type Admin struct {
 	Store    *store.Store
 	Checkout *checkout.Checkout
 	Billing  *billing.Billing
+	Banking  *banking.Banking
 	Applier  *setup.Applier
 	// PublicURL is where the service is reached, without a slash at its end.
 	PublicURL string

@@ -15,6 +15,7 @@ import (
 
 	"sepad/internal/admin"
 	"sepad/internal/api"
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
@@ -60,6 +61,7 @@ type App struct {
 	Store    *store.Store
 	Checkout *checkout.Checkout
 	Billing  *billing.Billing
+	Banking  *banking.Banking
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
 	// world is the world's time as this machine shows it, skew how far that is from
@@ -114,8 +116,9 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	}
 	a.Checkout = a.newCheckout(opts)
 	a.Billing = &billing.Billing{Checkout: a.Checkout}
+	a.Banking = &banking.Banking{Checkout: a.Checkout, Logger: a.logger}
 	a.webhooks = a.newDeliverer()
-	if a.runner, err = jobs.New(a.Billing, a.webhooks, a.clock(), a.logger); err != nil {
+	if a.runner, err = jobs.New(a.Billing, a.Banking, a.webhooks, a.clock(), a.logger); err != nil {
 		return nil, err
 	}
 	a.watch()
@@ -268,7 +271,7 @@ func (a *App) watchPool(name string, read func() db.PoolStats) {
 // admin is the operator's API.
 func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
-		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Guard: a.guard,
+		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Guard: a.guard,
 		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment, AllowTestGateways: a.config.AllowTestGateways},
 		PublicURL: a.config.PublicURL, Real: a.world, Movable: a.Movable,
 	}

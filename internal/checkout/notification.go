@@ -140,8 +140,7 @@ func (c *Checkout) ApplyReported(ctx context.Context, setup *merchant.Setup, tra
 		}
 		switch means {
 		case payment.ReportsOutcome:
-			told := gateway.Notice{Transaction: payment.Transaction{GatewayID: known.Transaction.GatewayID}, Outcome: payment.ReportedOutcome(reported)}
-			return c.takeOutcome(ctx, setup, known, told)
+			return c.hear(ctx, setup, known, payment.ReportedOutcome(reported))
 		case payment.ReportsRefund:
 			now := c.now()
 			change, err := known.RefundElsewhere(c.policy(setup, known.Subscription), now)
@@ -155,6 +154,23 @@ func (c *Checkout) ApplyReported(ctx context.Context, setup *merchant.Setup, tra
 			return nil
 		}
 	})
+}
+
+// SettleReported settles a pending payment by what a file, or silence, says of it.
+func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, o payment.Outcome) error {
+	return retry(func() error {
+		known, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
+		if err != nil {
+			return err
+		}
+		return c.hear(ctx, setup, known, o)
+	})
+}
+
+// hear settles a payment that was found by its own id, so that its account and its
+// amount are not in doubt.
+func (c *Checkout) hear(ctx context.Context, setup *merchant.Setup, known payment.Debit, o payment.Outcome) error {
+	return c.takeOutcome(ctx, setup, known, gateway.Notice{Transaction: payment.Transaction{GatewayID: known.Transaction.GatewayID}, Outcome: o})
 }
 
 // chargeBackReported records a chargeback that a line about the payment reports.

@@ -85,6 +85,9 @@ func (o Options) filled() Options {
 	return o
 }
 
+// Adapter is the adapter itself, for whoever knows more of it than every gateway has.
+func (c *Client) Adapter() Adapter { return c.adapter }
+
 // Kind describes the adapter.
 func (c *Client) Kind() Kind { return c.kind }
 

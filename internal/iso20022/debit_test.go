@@ -265,3 +265,36 @@ func (c *counter) Write(p []byte) (int, error) {
 	c.bytes += int64(len(p))
 	return len(p), nil
 }
+
+func TestNoMessageIsLongerThanItsBound(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("W", 200)
+	address := iso20022.Address{Street: long, Building: long, PostCode: long, Town: long, Country: "MT"}
+	account := iban("MT84MALT011000012345MTLCAST001S")
+	party := iso20022.Party{Name: long, Account: account, BIC: "COBADEFFXXX", Address: address}
+	identifier := strings.Repeat("X", 35)
+	debit := &iso20022.Debit{
+		EndToEndID: identifier, AmountMinor: iso20022.MaxAmountMinor, Debtor: party, Remittance: long,
+		Mandate: iso20022.Mandate{Reference: identifier, SignedDate: day("2026-11-14"), Amendment: &iso20022.Amendment{
+			OriginalReference: identifier, OriginalCreditorName: long, OriginalCreditorIdentifier: identifier, OriginalAccount: account,
+		}},
+	}
+	for _, format := range iso20022.DebitFormats {
+		var out bytes.Buffer
+		message, err := iso20022.NewDebits(&out, format, iso20022.Header{
+			MessageID: identifier, CreatedAt: writtenAt, Initiator: long, Count: 2, SumMinor: 2 * iso20022.MaxAmountMinor,
+		})
+		must(t, err)
+		must(t, message.Block(&iso20022.DebitBlock{
+			ID: identifier, DueDate: day("2026-11-18"), Sequence: "RCUR", Count: 2, SumMinor: 2 * iso20022.MaxAmountMinor,
+			Creditor: iso20022.Creditor{Party: party, Identifier: identifier, NameWithIdentifier: true},
+		}))
+		must(t, message.Add(debit))
+		must(t, message.Add(debit))
+		must(t, message.Close())
+		if out.Len() > iso20022.MostBytes(1, 2) {
+			t.Errorf("%s: %d bytes, bound %d", format, out.Len(), iso20022.MostBytes(1, 2))
+		}
+		t.Logf("%s: %d bytes, bound %d", format, out.Len(), iso20022.MostBytes(1, 2))
+	}
+}

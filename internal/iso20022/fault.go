@@ -2,7 +2,6 @@ package iso20022
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,15 +97,9 @@ func (f *faults) date(field string, date time.Time) {
 	}
 }
 
-// outsideEEA are the countries of the scheme whose banks ask for the other side's address.
-var outsideEEA = []string{"AD", "AL", "CH", "GB", "GG", "GI", "IM", "JE", "MC", "MD", "ME", "MK", "RS", "SM", "VA"}
-
-// NeedsAddress tells whether a bank asks for the holder's address: for accounts outside the European Economic Area.
-func NeedsAddress(account sepa.IBAN) bool { return slices.Contains(outsideEEA, account.Country()) }
-
 func (f *faults) address(address Address, account sepa.IBAN) {
 	if address.isEmpty() {
-		if NeedsAddress(account) {
+		if sepa.NeedsPayerAddress(account.Country()) {
 			f.fatal("address", "An account in %s needs the holder's address: at least town and country.", account.Country())
 		}
 		return

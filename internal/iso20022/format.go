@@ -54,3 +54,13 @@ const (
 	// MaxAmountMinor is the largest amount of one payment: 999,999,999.99.
 	MaxAmountMinor = 99_999_999_999
 )
+
+// What one payment, the head of one block and the head of the message take at most, in bytes of any format.
+const (
+	mostPayment = 1800
+	mostBlock   = 1400
+	mostHeader  = 600
+)
+
+// MostBytes bounds how long a message of so many blocks and payments can be.
+func MostBytes(blocks, payments int) int { return mostHeader + blocks*mostBlock + payments*mostPayment }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/clock"
 	"sepad/internal/payment"
@@ -15,7 +16,7 @@ const maxAdvance = 100 * 365 * 24 * time.Hour
 
 // Advance moves the sandbox's clock forward and does on the way what falls due,
 // each thing at its own time, in order, as if the time had passed.
-func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by time.Duration) (time.Time, error) {
+func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, movable *clock.Movable, by time.Duration) (time.Time, error) {
 	st := b.Checkout.Store
 	if by < 0 || by > maxAdvance {
 		return time.Time{}, payment.Fields{"advance": "The clock moves forward only, by at most 100 years at a time."}.Err()
@@ -30,7 +31,7 @@ func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by
 		if !found || next.After(target) {
 			break
 		}
-		if err := step(ctx, b, movable, next); err != nil {
+		if err := step(ctx, b, banks, movable, next); err != nil {
 			return time.Time{}, err
 		}
 		past = next
@@ -44,12 +45,12 @@ func Advance(ctx context.Context, b *billing.Billing, movable *clock.Movable, by
 // step goes to the next due instant, or stays where that has passed, and does
 // what is due there until nothing is left that can be done: what failed was set
 // aside, and what is held back has a later instant of its own.
-func step(ctx context.Context, b *billing.Billing, movable *clock.Movable, next time.Time) error {
+func step(ctx context.Context, b *billing.Billing, banks *banking.Banking, movable *clock.Movable, next time.Time) error {
 	if err := moveTo(ctx, b.Checkout.Store, movable, next); err != nil {
 		return err
 	}
 	for {
-		done, err := runDue(ctx, b, movable.Now())
+		done, err := runDue(ctx, b, banks, movable.Now())
 		if err != nil || done == 0 {
 			return err
 		}
@@ -57,9 +58,15 @@ func step(ctx context.Context, b *billing.Billing, movable *clock.Movable, next 
 }
 
 // runDue does everything that is due at an instant: first what payments made
-// before have come to, then the new ones that rest on it.
-func runDue(ctx context.Context, b *billing.Billing, now time.Time) (int, error) {
-	done, err := b.Checkout.RunDue(ctx, now)
+// before have come to, then the new ones that rest on it. A bank that cannot be
+// reached holds up its own files only.
+func runDue(ctx context.Context, b *billing.Billing, banks *banking.Banking, now time.Time) (int, error) {
+	done, err := banks.RunDue(ctx, now)
+	if err != nil {
+		banks.Logger.ErrorContext(ctx, "work for banks failed", "error", err)
+	}
+	settled, err := b.Checkout.RunDue(ctx, now)
+	done += settled
 	if err != nil {
 		return done, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
@@ -37,17 +38,19 @@ type Runner struct {
 	queue    db.Queue
 	checkout *checkout.Checkout
 	billing  *billing.Billing
+	banking  *banking.Banking
 	webhooks *webhook.Deliverer
 	logger   *slog.Logger
 	clock    clock.Clock
 }
 
 // New prepares the workers; Start starts them.
-func New(b *billing.Billing, webhooks *webhook.Deliverer, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
+func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
 	c, st, set := b.Checkout, b.Checkout.Store, river.NewWorkers()
 	river.AddWorker(set, &lookupWorker{checkout: c})
 	river.AddWorker(set, &dueWorker{checkout: c, clock: serviceClock})
 	river.AddWorker(set, &billWorker{billing: b, clock: serviceClock})
+	river.AddWorker(set, &bankWorker{banking: banks, clock: serviceClock})
 	river.AddWorker(set, &analyzeWorker{store: st, clock: serviceClock})
 	river.AddWorker(set, &tidyWorker{store: st, clock: serviceClock, real: webhooks.Clock})
 	river.AddWorker(set, &webhookSweepWorker{store: st, real: webhooks.Clock})
@@ -62,6 +65,7 @@ func New(b *billing.Billing, webhooks *webhook.Deliverer, serviceClock clock.Clo
 			periodic(sweepEvery, checkout.LookupJob{}),
 			periodic(sweepEvery, DueJob{}),
 			periodic(sweepEvery, BillJob{}),
+			periodic(sweepEvery, BankJob{}),
 			periodic(sweepEvery, WebhookSweepJob{}),
 			periodic(sweepEvery, AnalyzeJob{}),
 			periodic(tidyEvery, TidyJob{}),
@@ -70,7 +74,7 @@ func New(b *billing.Billing, webhooks *webhook.Deliverer, serviceClock clock.Clo
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{queue: queue, checkout: c, billing: b, webhooks: webhooks, logger: logger, clock: serviceClock}, nil
+	return &Runner{queue: queue, checkout: c, billing: b, banking: banks, webhooks: webhooks, logger: logger, clock: serviceClock}, nil
 }
 
 // periodic repeats a sweep. One that fails is not tried again: the next comes
@@ -105,7 +109,7 @@ func (r *Runner) catchUp(ctx context.Context, startedAt time.Time) {
 		r.logger.ErrorContext(ctx, "taking over unknown outcomes failed", "error", err)
 	}
 	r.lookUp(ctx)
-	if _, err := runDue(ctx, r.billing, r.clock.Now()); err != nil && ctx.Err() == nil {
+	if _, err := runDue(ctx, r.billing, r.banking, r.clock.Now()); err != nil && ctx.Err() == nil {
 		r.logger.ErrorContext(ctx, "due work failed", "error", err)
 	}
 	r.lookUpWhatIsLeft(ctx, startedAt)

@@ -83,9 +83,12 @@ func (t *tenantPlan) checkOffer(offer merchant.Offer) {
 	t.wrong(offer.ID, "currency", "No gateway collects this currency: SEPA collects EUR.")
 }
 
-// checkMovesMoney keeps production from selling for money that never comes.
+// checkMovesMoney keeps production from selling for money that never comes, and a
+// sandbox from collecting what nobody means to pay.
 func (t *tenantPlan) checkMovesMoney(kind gateway.Kind, account merchant.GatewayAccount) {
 	switch {
+	case kind.Real && t.applier.Environment != merchant.Production && !account.TestMode:
+		t.wrong(account.ID, "test_mode", "The adapter %s moves money: outside production it needs test_mode: true.", account.Adapter)
 	case kind.Real || t.applier.Environment != merchant.Production:
 	case !t.applier.AllowTestGateways:
 		t.wrong(account.ID, "adapter", "The adapter %s moves no money: production takes it only with SEPAD_ALLOW_TEST_GATEWAYS=true.", account.Adapter)

@@ -38,6 +38,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	_, key := env.APIKey(t, shop.ID)
 	reads := deliveryReads(shop.Profile.ID)
 	maps.Copy(reads, moneyReads(t, env, shop))
+	maps.Copy(reads, bankReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
 			accepted, err := scope.Acceptance(ctx, claimed.Transaction.ID)

@@ -89,11 +89,12 @@ func (s *Store) SessionsDue(ctx context.Context, now time.Time, limit int) ([]Du
 	return db.Collect(result, err, scanDue)
 }
 
-// SettlementsDue gives pending transactions whose gateway is to be asked.
+// SettlementsDue gives pending transactions whose gateway is to be asked. Of those
+// that are at a bank, silence tells (SilentDue).
 func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([]Due, error) {
 	result, err := s.Query(ctx, `
-		SELECT tenant_id, id, settle_due_at, type FROM transactions
-		WHERE settle_due_at IS NOT NULL AND settle_due_at <= $1 ORDER BY settle_due_at LIMIT $2`, db.Micros(now), limit)
+		SELECT t.tenant_id, t.id, t.settle_due_at, t.type FROM transactions t
+		WHERE t.settle_due_at IS NOT NULL AND t.settle_due_at <= $1 AND NOT `+isAtBank+` ORDER BY t.settle_due_at LIMIT $2`, db.Micros(now), limit)
 	return db.Collect(result, err, scanDueTransaction)
 }
 
@@ -226,6 +227,21 @@ func (s *Store) SubscriptionOwner(ctx context.Context, id uuid.UUID) (tenantID u
 // ImportOwner finds whose an import is.
 func (s *Store) ImportOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
 	return s.owner(ctx, "imports", id, ErrNoImport)
+}
+
+// BankFileOwner finds whose a file for a bank is.
+func (s *Store) BankFileOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "bank_files", id, ErrNoBankFile)
+}
+
+// BankStatementOwner finds whose a bank's answer is.
+func (s *Store) BankStatementOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "bank_statements", id, ErrNoBankStatement)
+}
+
+// BankLineOwner finds whose a line of a bank's answer is.
+func (s *Store) BankLineOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "bank_lines", id, ErrNoBankLine)
 }
 
 func (s *Store) owner(ctx context.Context, table string, id uuid.UUID, none error) (uuid.UUID, error) {

@@ -14,6 +14,9 @@ import (
 // PurposeIBAN binds a sealed account number to its tenant.
 func PurposeIBAN(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "iban") }
 
+// PurposeBankFile binds the sealed bytes of a bank's file to their tenant.
+func PurposeBankFile(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "bank_file") }
+
 // resealBatch bounds how many rows are read and written at a time, so that payments
 // do not wait for it.
 const resealBatch = 200
@@ -27,6 +30,9 @@ type sealedColumn struct {
 }
 
 var sealedColumns = []sealedColumn{
+	{"bank_file_parts", "content_sealed", `'bank_file'`},
+	{"bank_lines", "text_sealed", `'bank_file'`},
+	{"bank_statements", "content_sealed", `'bank_file'`},
 	{"setup_records", "secrets", `kind || ':' || id`},
 	{"subscriptions", "iban_sealed", `'iban'`},
 	{"transactions", "iban_sealed", `'iban'`},

@@ -108,12 +108,12 @@ func (tx *Tx) newTransactionValues(t payment.Transaction, sealedIBAN string) []a
 // in the state in which it was read; otherwise Write gives ErrStale.
 func (tx *Tx) updateTransaction(before, t payment.Transaction) {
 	tx.Require(ErrStale, updateTransaction, transactions.Changes(tx.rowOf(t),
-		before.TenantID, before.ID, before.Status, before.Attempt.Phase, before.RefundedMinor, before.RefundingMinor)...)
+		before.TenantID, before.ID, before.Status, before.Attempt.Phase, before.RefundedMinor, before.RefundingMinor, before.GatewayReference)...)
 }
 
-var updateTransaction = `UPDATE transactions SET ` + transactions.Set(7) + `
+var updateTransaction = `UPDATE transactions SET ` + transactions.Set(8) + `
 	WHERE tenant_id = $1 AND id = $2 AND status = $3 AND COALESCE(in_flight, '') = $4 AND refunded_minor = $5
-		AND refunding_minor = $6`
+		AND refunding_minor = $6 AND gateway_reference = $7`
 
 // phase is the question that is outstanding, NULL for none.
 func phase(p payment.Phase) any {

@@ -5,6 +5,7 @@ package adapters
 
 import (
 	"sepad/internal/gateway"
+	"sepad/internal/gateway/bank"
 	"sepad/internal/gateway/sandbox"
 )
 
@@ -12,6 +13,7 @@ import (
 // gateways remember by themselves.
 func All(ledger sandbox.Ledger, options sandbox.Options) map[string]gateway.Kind {
 	return map[string]gateway.Kind{
+		bank.Name:    bank.Kind(),
 		sandbox.Name: sandbox.Kind(ledger, options),
 	}
 }

@@ -123,7 +123,7 @@ func (s Suite) accounts() []string {
 	named := []string{
 		s.Approved, s.Verification.Approved, s.Verification.Rejected, s.Verification.Undecided,
 		s.Pending.Approved, s.Pending.Declined, s.Status.Approved, s.Status.Lost,
-		s.Unreachable, s.Hanging, s.Malformed,
+		s.Unreachable, s.Hanging, s.Malformed, s.Waiting,
 	}
 	for _, decline := range s.Declines {
 		named = append(named, decline.IBAN)

@@ -35,6 +35,9 @@ type Suite struct {
 	Open func(t *testing.T) Gateway
 	// Approved is an account whose payments are collected at once.
 	Approved string
+	// Waiting is an account whose payments wait for a file, at a batch gateway; such
+	// a gateway answers nothing at once, and names neither Approved nor Declines.
+	Waiting string
 	// Declines are accounts whose payments are refused at once.
 	Declines     []Decline
 	Verification Verification
@@ -102,9 +105,13 @@ type Status struct {
 
 // Run puts the adapter through everything.
 func Run(t *testing.T, s Suite) {
-	t.Run("a payment is approved", s.testApproved)
-	t.Run("a payment is declined", s.testDeclined)
-	t.Run("a payment submitted twice is collected once", s.testSubmittedTwice)
+	if s.Waiting != "" {
+		t.Run("a payment waits for a file", s.testWaiting)
+	} else {
+		t.Run("a payment is approved", s.testApproved)
+		t.Run("a payment is declined", s.testDeclined)
+		t.Run("a payment submitted twice is collected once", s.testSubmittedTwice)
+	}
 	t.Run("nothing personal is logged or told in an error", s.testNothingPersonal)
 	s.part(t, PartVerification, s.Verification != Verification{}, s.testVerification)
 	s.part(t, PartPending, s.Pending != Pending{}, s.testPending)

@@ -223,7 +223,7 @@ CREATE TABLE transactions (
     gateway_message         TEXT    NOT NULL,
     processed_at            INTEGER,
     created_at              INTEGER NOT NULL,
-    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '',
+    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '', held_at INTEGER,
     CONSTRAINT transactions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT transactions_merchant_transaction_id_key UNIQUE (tenant_id, merchant_transaction_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
@@ -479,6 +479,104 @@ CREATE TABLE rebill_pauses (
     paused_until INTEGER,
     CONSTRAINT rebill_pauses_gateway_id_key PRIMARY KEY (tenant_id, gateway_id)
 ) STRICT;
+CREATE TABLE bank_files (
+    tenant_id      TEXT NOT NULL,
+    id             TEXT NOT NULL,
+    gateway_id     TEXT NOT NULL,
+    kind           TEXT NOT NULL,
+    message_id     TEXT NOT NULL,
+    name           TEXT NOT NULL,
+    format         TEXT NOT NULL,
+    state          TEXT NOT NULL,
+    due_date       TEXT NOT NULL,
+    entry_count    INTEGER NOT NULL,
+    sum_minor      INTEGER NOT NULL,
+    size_bytes     INTEGER NOT NULL,
+    draft          TEXT NOT NULL,
+    temporary_name TEXT NOT NULL,
+    problem        TEXT NOT NULL,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    CONSTRAINT bank_files_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT bank_files_message_id_key UNIQUE (tenant_id, message_id)
+) STRICT;
+CREATE INDEX bank_files_waiting_idx ON bank_files (created_at) WHERE state IN ('open', 'closed', 'written', 'sending');
+CREATE UNIQUE INDEX bank_files_gateway_id_kind_key ON bank_files (tenant_id, gateway_id, kind) WHERE state = 'open';
+CREATE TABLE bank_file_parts (
+    tenant_id TEXT NOT NULL,
+    id        TEXT NOT NULL,
+    file_id   TEXT NOT NULL,
+    draft     TEXT NOT NULL,
+    number    INTEGER NOT NULL,
+    content_sealed TEXT NOT NULL,
+    CONSTRAINT bank_file_parts_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT bank_file_parts_file_id_draft_number_key UNIQUE (tenant_id, file_id, draft, number),
+    FOREIGN KEY (tenant_id, file_id) REFERENCES bank_files (tenant_id, id)
+) STRICT;
+CREATE TABLE bank_file_entries (
+    tenant_id         TEXT NOT NULL,
+    file_id           TEXT NOT NULL,
+    transaction_id    TEXT NOT NULL,
+    gateway_id        TEXT NOT NULL,
+    position          INTEGER NOT NULL,
+    block_id          TEXT NOT NULL,
+    due_date          TEXT NOT NULL,
+    sequence_type     TEXT NOT NULL,
+    amount_minor      INTEGER NOT NULL,
+    end_to_end_id     TEXT NOT NULL,
+    mandate_reference TEXT NOT NULL,
+    iban_masked       TEXT NOT NULL,
+    CONSTRAINT bank_file_entries_transaction_id_key PRIMARY KEY (tenant_id, transaction_id),
+    CONSTRAINT bank_file_entries_file_id_position_key UNIQUE (tenant_id, file_id, position),
+    FOREIGN KEY (tenant_id, file_id) REFERENCES bank_files (tenant_id, id),
+    FOREIGN KEY (tenant_id, transaction_id) REFERENCES transactions (tenant_id, id)
+) STRICT;
+CREATE INDEX bank_file_entries_end_to_end_idx ON bank_file_entries (tenant_id, gateway_id, end_to_end_id);
+CREATE INDEX bank_file_entries_mandate_idx ON bank_file_entries (tenant_id, gateway_id, mandate_reference);
+CREATE INDEX bank_file_entries_amount_idx ON bank_file_entries (tenant_id, gateway_id, amount_minor, due_date);
+CREATE INDEX bank_file_entries_block_idx ON bank_file_entries (tenant_id, block_id, position);
+CREATE INDEX transactions_collect_idx ON transactions (tenant_id, gateway_id, id)
+    WHERE settle_due_at IS NOT NULL AND in_flight IS NULL AND gateway_reference = '';
+CREATE TABLE bank_statements (
+    tenant_id    TEXT NOT NULL,
+    id           TEXT NOT NULL,
+    gateway_id   TEXT NOT NULL,
+    name         TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    content_sealed TEXT NOT NULL,
+    state        TEXT NOT NULL,
+    problem      TEXT NOT NULL,
+    line_count   INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    CONSTRAINT bank_statements_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT bank_statements_gateway_id_content_hash_key UNIQUE (tenant_id, gateway_id, content_hash)
+) STRICT;
+CREATE TABLE bank_lines (
+    tenant_id      TEXT NOT NULL,
+    id             TEXT NOT NULL,
+    statement_id   TEXT NOT NULL,
+    position       INTEGER NOT NULL,
+    gateway_id     TEXT NOT NULL,
+    source         TEXT NOT NULL,
+    kind           TEXT NOT NULL,
+    amount_minor   INTEGER NOT NULL,
+    charges_minor  INTEGER NOT NULL,
+    currency       TEXT NOT NULL,
+    is_credit      INTEGER NOT NULL,
+    booking_date   TEXT NOT NULL,
+    reference      TEXT NOT NULL,
+    reason         TEXT NOT NULL,
+    text_sealed    TEXT NOT NULL,
+    result         TEXT NOT NULL,
+    note           TEXT NOT NULL,
+    transaction_id TEXT,
+    CONSTRAINT bank_lines_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT bank_lines_statement_id_position_key UNIQUE (tenant_id, statement_id, position),
+    FOREIGN KEY (tenant_id, statement_id) REFERENCES bank_statements (tenant_id, id)
+) STRICT;
+CREATE INDEX bank_lines_open_idx ON bank_lines (tenant_id, id) WHERE result IN ('unmatched', 'contradicts');
+CREATE INDEX bank_lines_transaction_idx ON bank_lines (tenant_id, transaction_id);
+CREATE INDEX bank_lines_reference_idx ON bank_lines (tenant_id, gateway_id, reference);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -500,6 +598,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment, restored_to) VALUES (1, '', NULL);

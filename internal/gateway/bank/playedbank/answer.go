@@ -1,6 +1,7 @@
 package playedbank
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,8 +54,8 @@ func Answers(order *Order, shape Shape, until time.Time) ([]File, error) {
 }
 
 // Refuse gives the status report for a file that is not taken.
-func Refuse(messageID string, refusal *Refusal, shape Shape, at time.Time) File {
-	p := &paper{shape: shape, order: &Order{MessageID: messageID, Version: "pain.008.001.08", CreatedAt: at}}
+func Refuse(refusal *Refusal, shape Shape, at time.Time) File {
+	p := &paper{shape: shape, order: &Order{MessageID: cmp.Or(refusal.MessageID, "UNREADABLE"), Version: "pain.008.001.08", CreatedAt: at}}
 	return p.fileRejected(refusal)
 }
 

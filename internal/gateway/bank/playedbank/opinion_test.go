@@ -36,11 +36,11 @@ func TestOurFileSaysWhatTheirsSays(t *testing.T) {
 				EndToEndID: "TXN-20261116-ABCDEFGH", AmountMinor: 2999, Remittance: "MY SHOP",
 				Mandate: iso20022.Mandate{Reference: "MND-1", SignedDate: date("2026-10-01")},
 				Debtor:  iso20022.Party{Name: "Jürgen Größe", Account: account("DE02120300000000202051")},
-			}}), playedbank.Limits{}, writtenAt)
+			}}), playedbank.Limits{})
 			must(t, err)
 			// It puts the message's id before the block's, as we do with a dash.
 			file := bytes.ReplaceAll(iso20022test.Node(t, fmt.Sprintf(theirOrder, format), nil), []byte("0001.1<"), []byte("0001-1<"))
-			theirs, err := playedbank.Take(file, playedbank.Limits{}, writtenAt)
+			theirs, err := playedbank.Take(file, playedbank.Limits{})
 			must(t, err)
 			if fmt.Sprintf("%+v", *ours) != fmt.Sprintf("%+v", *theirs) {
 				t.Errorf("ours\n%+v\ntheirs\n%+v", *ours, *theirs)
@@ -61,7 +61,7 @@ func TestWeReadWhatTheyRead(t *testing.T) {
 	for _, shape := range []playedbank.Shape{playedbank.Plain, playedbank.German} {
 		t.Run(string(shape), func(t *testing.T) {
 			t.Parallel()
-			taken, err := playedbank.Take(order(t, iso20022.Debits08, false), playedbank.Limits{}, writtenAt)
+			taken, err := playedbank.Take(order(t, iso20022.Debits08, false), playedbank.Limits{})
 			must(t, err)
 			files, err := playedbank.Answers(taken, shape, date("2026-12-31"))
 			must(t, err)

@@ -25,6 +25,8 @@ type Limits struct {
 type Refusal struct {
 	Code string // of the external code sets
 	Text string
+	// MessageID is the file's, "" when it could not be read.
+	MessageID string
 }
 
 func (r *Refusal) Error() string { return "the bank refuses the file: " + r.Code + " " + r.Text }
@@ -115,46 +117,55 @@ var versions = map[string]string{
 // outside finds characters that are not in the scheme's set.
 var outside = regexp.MustCompile(`[^A-Za-z0-9/\-?:().,'+ ]`)
 
-// Take reads a file at a moment. The error is a *Refusal when the bank understood it and does not want it.
-func Take(file []byte, limits Limits, at time.Time) (*Order, error) {
-	if limits.Bytes > 0 && len(file) > limits.Bytes {
-		return nil, &Refusal{"FF01", fmt.Sprintf("the file has %d bytes, %d are allowed", len(file), limits.Bytes)}
+// Take reads a file at the moment at which it was made. The error is a *Refusal when the bank does not want it.
+func Take(file []byte, limits Limits) (*Order, error) {
+	order, err := take(file, limits)
+	if refusal, isRefusal := errors.AsType[*Refusal](err); isRefusal && order != nil {
+		refusal.MessageID = order.MessageID
 	}
-	var d document
-	if err := xml.Unmarshal(file, &d); err != nil {
-		return nil, &Refusal{"FF01", "no readable XML: " + err.Error()}
-	}
-	version, known := versions[d.XMLName.Space]
-	if !known || d.XMLName.Local != "Document" {
-		return nil, &Refusal{"FF01", "the message is none that is taken here: " + d.XMLName.Space}
-	}
-	order := &Order{MessageID: d.Order.Header.ID, Version: version}
-	var err error
-	created := strings.TrimSuffix(d.Order.Header.Created, "Z") // with or without a zone
-	if order.CreatedAt, err = time.Parse("2006-01-02T15:04:05", created); err != nil {
-		return nil, &Refusal{"DT01", "the time of creation is none"}
-	}
-	if err := order.fill(&d, limits, at); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return order, nil
 }
 
+// take gives the order also where it is refused, as far as it could be read.
+func take(file []byte, limits Limits) (*Order, error) {
+	if limits.Bytes > 0 && len(file) > limits.Bytes {
+		return nil, &Refusal{Code: "FF01", Text: fmt.Sprintf("the file has %d bytes, %d are allowed", len(file), limits.Bytes)}
+	}
+	var d document
+	if err := xml.Unmarshal(file, &d); err != nil {
+		return nil, &Refusal{Code: "FF01", Text: "no readable XML: " + err.Error()}
+	}
+	version, known := versions[d.XMLName.Space]
+	if !known || d.XMLName.Local != "Document" {
+		return nil, &Refusal{Code: "FF01", Text: "the message is none that is taken here: " + d.XMLName.Space}
+	}
+	order := &Order{MessageID: d.Order.Header.ID, Version: version}
+	var err error
+	created := strings.TrimSuffix(d.Order.Header.Created, "Z") // with or without a zone
+	if order.CreatedAt, err = time.Parse("2006-01-02T15:04:05", created); err != nil {
+		return order, &Refusal{Code: "DT01", Text: "the time of creation is none"}
+	}
+	return order, order.fill(&d, limits)
+}
+
 // fill takes the blocks over, checking sums and counts on both levels.
-func (o *Order) fill(d *document, limits Limits, at time.Time) error {
+func (o *Order) fill(d *document, limits Limits) error {
 	count, sum := 0, new(big.Rat)
 	ids := map[string]bool{}
 	for i := range d.Order.Blocks {
 		b := &d.Order.Blocks[i]
 		if b.Method != "DD" || b.Level != "SEPA" || b.Instrument != "CORE" || b.Charges != "SLEV" {
-			return &Refusal{"FF01", "the block is no SEPA core direct debit"}
+			return &Refusal{Code: "FF01", Text: "the block is no SEPA core direct debit"}
 		}
 		if limits.RefuseSchemeName && b.SchemeName != "" {
-			return &Refusal{"FF01", "a name beside the creditor identifier is not taken"}
+			return &Refusal{Code: "FF01", Text: "a name beside the creditor identifier is not taken"}
 		}
 		due, err := time.Parse(time.DateOnly, b.Due)
 		if err != nil {
-			return &Refusal{"DT01", "the due date is none"}
+			return &Refusal{Code: "DT01", Text: "the due date is none"}
 		}
 		block := Block{
 			ID: b.ID, Due: due, Sequence: b.Sequence, BatchBooking: b.Batch == "true", Creditor: b.Creditor,
@@ -164,18 +175,18 @@ func (o *Order) fill(d *document, limits Limits, at time.Time) error {
 		for j := range b.Debits {
 			t := &b.Debits[j]
 			if ids[t.EndToEndID] {
-				return &Refusal{"AM05", "the end-to-end id " + t.EndToEndID + " comes twice"}
+				return &Refusal{Code: "AM05", Text: "the end-to-end id " + t.EndToEndID + " comes twice"}
 			}
 			ids[t.EndToEndID] = true
 			amount, ok := new(big.Rat).SetString(t.Amount.Text)
 			if !ok || t.Amount.Currency != "EUR" {
-				return &Refusal{"AM01", "an amount is none in euro"}
+				return &Refusal{Code: "AM01", Text: "an amount is none in euro"}
 			}
 			blockSum.Add(blockSum, amount)
 			cents := new(big.Rat).Mul(amount, big.NewRat(100, 1))
 			signed, err := time.Parse(time.DateOnly, t.Signed)
 			if err != nil || !cents.IsInt() || (t.Amended == "true") != (t.Amendment != nil) {
-				return &Refusal{"FF01", "the collection " + t.EndToEndID + " is not as the schema has it"}
+				return &Refusal{Code: "FF01", Text: "the collection " + t.EndToEndID + " is not as the schema has it"}
 			}
 			block.Debits = append(block.Debits, Debit{
 				EndToEndID: t.EndToEndID, Cents: cents.Num().Int64(), MandateID: t.Mandate, Signed: signed, IsAmended: t.Amended == "true",
@@ -186,16 +197,16 @@ func (o *Order) fill(d *document, limits Limits, at time.Time) error {
 			return err
 		}
 		count, sum = count+len(b.Debits), sum.Add(sum, blockSum)
-		if err := block.check(at); err != nil {
+		if err := block.check(o.CreatedAt); err != nil {
 			return err
 		}
 		o.Blocks = append(o.Blocks, block)
 	}
 	if limits.Entries > 0 && count > limits.Entries {
-		return &Refusal{"AM13", fmt.Sprintf("%d collections, %d are allowed in a file", count, limits.Entries)}
+		return &Refusal{Code: "AM13", Text: fmt.Sprintf("%d collections, %d are allowed in a file", count, limits.Entries)}
 	}
 	if limits.OneDueDate && !o.hasOneDue() {
-		return &Refusal{"DT01", "a file may have one due date"}
+		return &Refusal{Code: "DT01", Text: "a file may have one due date"}
 	}
 	if err := o.checkText(d.Order.Header.Party); err != nil {
 		return err
@@ -216,10 +227,10 @@ func (o *Order) hasOneDue() bool {
 func agree(saidCount, saidSum string, count int, sum *big.Rat) error {
 	said, ok := new(big.Rat).SetString(saidSum)
 	if n, err := strconv.Atoi(saidCount); err != nil || n != count || count == 0 {
-		return &Refusal{"AM18", "the number of collections is not what was said"}
+		return &Refusal{Code: "AM18", Text: "the number of collections is not what was said"}
 	}
 	if !ok || said.Cmp(sum) != 0 {
-		return &Refusal{"AM10", "the control sum is not what was said"}
+		return &Refusal{Code: "AM10", Text: "the control sum is not what was said"}
 	}
 	return nil
 }
@@ -229,16 +240,16 @@ func (b *Block) check(at time.Time) error {
 	today := at.UTC().Truncate(24 * time.Hour)
 	switch {
 	case !sepa.NextBusinessDay(b.Due).Equal(b.Due):
-		return &Refusal{"DT01", "on " + b.Due.Format(time.DateOnly) + " nothing settles"}
+		return &Refusal{Code: "DT01", Text: "on " + b.Due.Format(time.DateOnly) + " nothing settles"}
 	case !b.Due.After(today):
-		return &Refusal{"DT01", "the due date is over or too near"}
+		return &Refusal{Code: "DT01", Text: "the due date is over or too near"}
 	case b.Due.After(today.AddDate(0, 0, 30)):
-		return &Refusal{"DT01", "the due date is too far away"}
+		return &Refusal{Code: "DT01", Text: "the due date is too far away"}
 	case !strings.Contains(" FRST RCUR OOFF FNAL ", " "+b.Sequence+" "):
-		return &Refusal{"FF05", "the sequence type is none"}
+		return &Refusal{Code: "FF05", Text: "the sequence type is none"}
 	}
 	if _, err := sepa.ParseIBAN(b.Account); err != nil {
-		return &Refusal{"AC03", "the creditor's account is none"}
+		return &Refusal{Code: "AC03", Text: "the creditor's account is none"}
 	}
 	return nil
 }
@@ -253,16 +264,16 @@ func (o *Order) checkText(party string) error {
 			d := &b.Debits[j]
 			texts = append(texts, d.EndToEndID, d.MandateID, d.Name)
 			if d.EndToEndID == "" || d.MandateID == "" || d.Name == "" || len(d.Name) > 70 || len(d.Text) > 140 || d.Signed.IsZero() {
-				return &Refusal{"RF01", "a collection lacks what the scheme asks for, or has too much"}
+				return &Refusal{Code: "RF01", Text: "a collection lacks what the scheme asks for, or has too much"}
 			}
 			if outside.MatchString(d.Text) {
-				return &Refusal{"FF10", "a text has characters outside the scheme"}
+				return &Refusal{Code: "FF10", Text: "a text has characters outside the scheme"}
 			}
 		}
 	}
 	for _, text := range texts {
 		if text == "" || outside.MatchString(text) || strings.Contains(text, "//") {
-			return &Refusal{"FF10", fmt.Sprintf("%q has characters outside the scheme", text)}
+			return &Refusal{Code: "FF10", Text: fmt.Sprintf("%q has characters outside the scheme", text)}
 		}
 	}
 	return nil

@@ -169,7 +169,7 @@ func TestAnswers(t *testing.T) {
 			for _, batch := range []bool{true, false} {
 				t.Run(fmt.Sprintf("a %s bank answers %s, batch booking %t, and is understood to the cent", shape, format, batch), func(t *testing.T) {
 					t.Parallel()
-					taken, err := playedbank.Take(order(t, format, batch), playedbank.Limits{}, writtenAt)
+					taken, err := playedbank.Take(order(t, format, batch), playedbank.Limits{})
 					must(t, err)
 					files, err := playedbank.Answers(taken, shape, date("2026-12-31"))
 					must(t, err)
@@ -239,7 +239,7 @@ func validate(t *testing.T, file playedbank.File) {
 
 func TestAnswersComeInTime(t *testing.T) {
 	t.Parallel()
-	taken, err := playedbank.Take(order(t, iso20022.Debits08, true), playedbank.Limits{}, writtenAt)
+	taken, err := playedbank.Take(order(t, iso20022.Debits08, true), playedbank.Limits{})
 	must(t, err)
 	for _, example := range []struct {
 		until string
@@ -280,12 +280,12 @@ func TestTake(t *testing.T) {
 	} {
 		t.Run(example.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := playedbank.Take([]byte(example.file), example.limits, writtenAt)
+			_, err := playedbank.Take([]byte(example.file), example.limits)
 			refusal, isRefusal := errors.AsType[*playedbank.Refusal](err)
 			if !isRefusal || refusal.Code != example.code {
 				t.Fatalf("want %s, got %v", example.code, err)
 			}
-			file := playedbank.Refuse("SEPAD-20261116-0001", refusal, playedbank.Plain, writtenAt)
+			file := playedbank.Refuse(refusal, playedbank.Plain, writtenAt)
 			validate(t, file)
 			if !bytes.Contains(file.Content, []byte("<GrpSts>RJCT</GrpSts>")) {
 				t.Errorf("the report does not refuse the file: %s", file.Content)
@@ -295,7 +295,7 @@ func TestTake(t *testing.T) {
 	t.Run("a Swiss payer without an address is refused alone", func(t *testing.T) {
 		t.Parallel()
 		changed := strings.Replace(good, sandbox.TestIBANs()[0].IBAN+"</IBAN></Id></DbtrAcct>", "CH9300762011623852957</IBAN></Id></DbtrAcct>", 1)
-		taken, err := playedbank.Take([]byte(changed), playedbank.Limits{}, writtenAt)
+		taken, err := playedbank.Take([]byte(changed), playedbank.Limits{})
 		must(t, err)
 		files, err := playedbank.Answers(taken, playedbank.Plain, writtenAt)
 		must(t, err)

@@ -1,0 +1,316 @@
+package banking
+
+import (
+	"cmp"
+	"context"
+	"encoding/base32"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/gateway/bank"
+	"sepad/internal/iso20022"
+	"sepad/internal/payment"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+)
+
+const (
+	// readBatch bounds how many payments are read and taken at a time, which is all
+	// that is held of a file of any length.
+	readBatch = 500
+	// fillTries bounds how often a batch is planned anew because somebody else fills
+	// the same file.
+	fillTries = 100
+)
+
+// collection is a payment on its way into a file.
+type collection struct {
+	store.Collectible
+	debit    *iso20022.Debit
+	sequence string
+	due      time.Time
+}
+
+// Collect writes what waits at an account and was taken by an instant, in as many files as the bank's limits ask for.
+// What another process or a crash has left unfinished is finished first.
+func (b *Banking) Collect(ctx context.Context, account *Account, until, now time.Time) (files []store.BankFile, err error) {
+	for {
+		file, err := b.fill(ctx, account, until, now)
+		if err != nil || file == nil {
+			return files, err
+		}
+		written, err := b.compose(ctx, account, *file, now)
+		if err != nil {
+			return files, err
+		}
+		if written != nil {
+			files = append(files, *written)
+		}
+	}
+}
+
+// fill gives a closed file whose bytes are to be made, nil when there is nothing to write.
+func (b *Banking) fill(ctx context.Context, account *Account, until, now time.Time) (*store.BankFile, error) {
+	for range fillTries {
+		file, err := b.fillOnce(ctx, account, until, now)
+		if !store.TakenByAnother(err) {
+			return file, err
+		}
+	}
+	return nil, fmt.Errorf("gateway %s: others keep taking the same collections", account.Name)
+}
+
+func (b *Banking) fillOnce(ctx context.Context, account *Account, until, now time.Time) (*store.BankFile, error) {
+	unfinished, err := b.tenant(account).UnfinishedBankFiles(ctx, account.ID)
+	if err != nil {
+		return nil, err
+	}
+	f := &filling{Banking: b, account: account, now: now, blocks: map[[2]string]string{}}
+	for _, file := range unfinished {
+		if file.Kind != store.BankDebits {
+			continue
+		}
+		if file.State == store.BankFileClosed {
+			return &file, nil
+		}
+		f.file = file
+	}
+	if err := f.recall(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.takeAll(ctx, until); err != nil || f.file.Count == 0 {
+		return nil, err
+	}
+	return &f.file, f.close(ctx)
+}
+
+// filling is a file that payments are being taken into, a batch at a time. Each batch is taken by one transaction, which
+// holds it to this file for good: a crash leaves an open file, and whoever comes next goes on with it.
+type filling struct {
+	*Banking
+	account *Account
+	file    store.BankFile
+	now     time.Time
+	// blocks are the file's parts so far, by due date and sequence.
+	blocks map[[2]string]string
+	batch  []collection
+}
+
+// recall reads what is in the file already.
+func (f *filling) recall(ctx context.Context) error {
+	if f.file.Count == 0 {
+		return nil
+	}
+	known, err := f.tenant(f.account).BankBlocks(ctx, f.file.ID)
+	for _, block := range known {
+		f.blocks[[2]string{block.DueDate, block.Sequence}] = block.ID
+	}
+	return err
+}
+
+// takeAll takes what waits, up to the bank's limits.
+func (f *filling) takeAll(ctx context.Context, until time.Time) error {
+	for waiting, err := range f.waiting(ctx, f.account, until, f.now) {
+		if err != nil {
+			return err
+		}
+		if isFatal(waiting.debit.Faults(f.now)) || !f.suits(waiting) {
+			continue // the preview names it, or the next file has it
+		}
+		if !f.hasRoom(waiting) {
+			break
+		}
+		f.batch = append(f.batch, waiting)
+		f.block(waiting)
+		if len(f.batch) == readBatch {
+			if err := f.take(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return f.take(ctx)
+}
+
+// suits tells whether a collection may be in this file.
+func (f *filling) suits(c collection) bool {
+	if !f.account.Terms.OneDueDate {
+		return true
+	}
+	for key := range f.blocks {
+		return key[0] == c.due.Format(time.DateOnly)
+	}
+	return true
+}
+
+// hasRoom tells whether one more fits: as many as the bank takes, in as many bytes if each were as long as can be.
+func (f *filling) hasRoom(c collection) bool {
+	count := f.file.Count + len(f.batch)
+	if limit := f.account.Terms.MaxEntries; limit > 0 && count >= limit {
+		return false
+	}
+	limit, blocks := f.account.Terms.MaxBytes, len(f.blocks)
+	if _, known := f.blocks[blockKey(c)]; !known {
+		blocks++
+	}
+	return limit == 0 || count == 0 || iso20022.MostBytes(blocks, count+1) <= limit
+}
+
+func blockKey(c collection) [2]string { return [2]string{c.due.Format(time.DateOnly), c.sequence} }
+
+// block names the part of the file that a collection belongs to.
+func (f *filling) block(c collection) string {
+	if f.file.ID == uuid.Nil {
+		f.file = newFile(f.account, store.BankDebits, string(f.account.Terms.Format), f.now)
+	}
+	key := blockKey(c)
+	if _, known := f.blocks[key]; !known {
+		f.blocks[key] = fmt.Sprintf("%s-%d", f.file.MessageID, len(f.blocks)+1)
+	}
+	return f.blocks[key]
+}
+
+// take writes down that the batch is in the file.
+func (f *filling) take(ctx context.Context) error {
+	if len(f.batch) == 0 {
+		return nil
+	}
+	before := f.file
+	entries := make([]store.BankFileEntry, 0, len(f.batch))
+	silenceEnds := map[string]time.Time{}
+	for _, c := range f.batch {
+		f.file.Count++
+		f.file.SumMinor += c.AmountMinor
+		due := c.due.Format(time.DateOnly)
+		if f.file.DueDate == "" || due < f.file.DueDate {
+			f.file.DueDate = due
+		}
+		silenceEnds[due] = f.account.Terms.SilenceEnds(c.due)
+		entries = append(entries, store.BankFileEntry{
+			TransactionID: c.TransactionID, Position: f.file.Count, BlockID: f.block(c), DueDate: due, SequenceType: c.sequence,
+			AmountMinor: c.AmountMinor, EndToEndID: c.MerchantTransactionID, MandateReference: c.MandateReference, MaskedIBAN: c.MaskedIBAN,
+		})
+	}
+	f.batch = f.batch[:0]
+	return f.store().Write(ctx, f.now, func(tx *store.Tx) error {
+		if before.Count == 0 {
+			tx.AddBankFile(before)
+		}
+		tx.TakeIntoBankFile(before, f.file, entries, silenceEnds)
+		return nil
+	})
+}
+
+// close ends the filling.
+func (f *filling) close(ctx context.Context) error {
+	return f.change(ctx, &f.file, func(file *store.BankFile) { file.State = store.BankFileClosed }, f.now)
+}
+
+// change writes a file as it is now, if nobody else has changed it.
+func (b *Banking) change(ctx context.Context, file *store.BankFile, change func(*store.BankFile), now time.Time) error {
+	changed := *file
+	change(&changed)
+	err := b.store().Write(ctx, now, func(tx *store.Tx) error {
+		tx.ChangeBankFile(*file, changed)
+		return nil
+	})
+	if err == nil {
+		*file = changed
+	}
+	return err
+}
+
+// waiting gives the payments that wait at an account, as a file would have them.
+func (b *Banking) waiting(ctx context.Context, account *Account, until, now time.Time) func(yield func(collection, error) bool) {
+	return func(yield func(collection, error) bool) {
+		after := uuid.Nil
+		for {
+			batch, err := b.tenant(account).Collectibles(ctx, account.ID, until, after, readBatch)
+			if err != nil {
+				yield(collection{}, err)
+				return
+			}
+			for _, one := range batch {
+				prepared, err := b.prepare(account, one, now)
+				if !yield(prepared, err) || err != nil {
+					return
+				}
+				after = one.TransactionID
+			}
+			if len(batch) < readBatch {
+				return
+			}
+		}
+	}
+}
+
+// prepare makes of a payment what a file says of it.
+func (b *Banking) prepare(account *Account, c store.Collectible, at time.Time) (collection, error) {
+	iban, err := b.open(account, c)
+	if err != nil {
+		return collection{}, err
+	}
+	return collection{
+		Collectible: c,
+		debit: &iso20022.Debit{
+			EndToEndID: c.MerchantTransactionID, AmountMinor: int64(c.AmountMinor), Remittance: remittance(account, c),
+			Mandate: iso20022.Mandate{Reference: c.MandateReference, SignedDate: c.MandateAt.In(account.Terms.Zone)},
+			Debtor:  bank.Debtor(payment.Instrument{IBAN: iban, HolderName: c.HolderName, Bank: sepa.Bank{BIC: c.BIC}}, c.Lead),
+		},
+		sequence: sequence(account, c), due: account.Terms.DueAfterNotice(at, c.ProcessedAt),
+	}, nil
+}
+
+// open reads the account number of a payment.
+func (b *Banking) open(account *Account, c store.Collectible) (sepa.IBAN, error) {
+	electronic, err := b.Checkout.Vault.Open(c.SealedIBAN, store.PurposeIBAN(account.Setup.Tenant.ID))
+	if err != nil {
+		return sepa.IBAN{}, fmt.Errorf("the account of payment %s cannot be read: %w", c.MerchantTransactionID, err)
+	}
+	iban, err := sepa.ParseIBAN(string(electronic))
+	if err != nil {
+		return sepa.IBAN{}, fmt.Errorf("the account of payment %s is none", c.MerchantTransactionID)
+	}
+	return iban, nil
+}
+
+// sequence marks a collection's place in its mandate's life.
+func sequence(account *Account, c store.Collectible) string {
+	switch {
+	case c.IsOnce:
+		return "OOFF"
+	case c.SequenceType == payment.SequenceFirst:
+		return account.Terms.FirstSequence
+	default:
+		return string(payment.SequenceRecurring)
+	}
+}
+
+// remittance is what the payer reads on the statement: who, what for, and which order.
+func remittance(account *Account, c store.Collectible) string {
+	text := cmp.Or(account.Terms.Descriptor, account.Terms.Creditor.Name)
+	if c.OfferID != nil {
+		if product := account.Setup.Offers[*c.OfferID].ProductName; product != nil {
+			text += " " + *product
+		}
+	}
+	return text + " " + c.OrderNumber
+}
+
+func isFatal(faults []iso20022.Fault) bool {
+	return slices.ContainsFunc(faults, func(f iso20022.Fault) bool { return f.Fatal })
+}
+
+// newFile names a file. The message id is made of the file's own id, so that it is unique for the life of the
+// installation; blocks are numbered behind it.
+func newFile(account *Account, kind store.BankFileKind, format string, now time.Time) store.BankFile {
+	id := payment.NewID()
+	messageID := "SD-" + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])
+	return store.BankFile{
+		ID: id, TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Kind: kind, MessageID: messageID, Format: format,
+		Name:  now.In(account.Terms.Zone).Format("20060102-150405-") + messageID + ".xml",
+		State: store.BankFileOpen,
+	}
+}

@@ -1,0 +1,167 @@
+package banking
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// place is where files for a bank are put and its answers are found: a folder, or the bank's server.
+type place interface {
+	outbox
+	inbox
+}
+
+// outbox takes files under a temporary name first; only Publish gives a file its own, at once and as a whole.
+type outbox interface {
+	// Put has content written under a temporary name, and does not return before it is safely there in full.
+	Put(temporary string, content func(io.Writer) error) error
+	// Publish gives the file its own name. Where the temporary one is gone this was done before, and is no fault.
+	Publish(temporary, name string) error
+	// Discard takes away what was put and is not to be published.
+	Discard(temporary string) error
+}
+
+// inbox is where the bank's answers are.
+type inbox interface {
+	// Answers lists what the bank has put there, by name.
+	Answers() ([]string, error)
+	Fetch(name string) ([]byte, error)
+	// Done takes an answer away that was read, or could not be.
+	Done(name string, failed bool) error
+}
+
+// withPlace opens the account's place for as long as work lasts.
+func withPlace(ctx context.Context, account *Account, work func(place) error) error {
+	if account.Terms.SFTP == nil {
+		return work(folder{account.Terms.Folder})
+	}
+	server, err := dial(ctx, account.Terms.SFTP)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(server), server.Close())
+}
+
+// Deliver puts every file that waits where its bank fetches it, and says how many were. One that cannot be delivered
+// stays, says why, and does not hold up the others.
+func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, failed error) {
+	waiting, err := b.store().BankFilesWaiting(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range waiting {
+		err := b.deliver(ctx, &file, now)
+		switch {
+		case err == nil:
+			delivered++
+		case !errors.Is(err, store.ErrStale): // else another process is at it
+			b.Logger.ErrorContext(ctx, "a bank file cannot be delivered", "file_id", file.ID, "gateway_id", file.GatewayID, "error", err)
+			failed = errors.Join(failed, b.note(ctx, file, err, now))
+		}
+	}
+	return delivered, failed
+}
+
+// deliver takes one file the rest of its way. Each try has a temporary name of its own, and which one is to be published
+// is written down before it is: of two processes one wins, and after a crash a temporary name that is gone proves that
+// the file was published. Nothing is put there twice.
+func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Time) error {
+	account, err := b.AccountOf(ctx, file.TenantID, file.GatewayID)
+	if err != nil {
+		return err
+	}
+	return withPlace(ctx, account, func(p place) error {
+		name := deliveredName(account, *file)
+		if file.State == store.BankFileWritten {
+			if err := b.put(ctx, account, p, file, now); err != nil {
+				return err
+			}
+		}
+		if err := p.Publish(file.TemporaryName, name); err != nil {
+			return err
+		}
+		return b.sent(ctx, account, file, now)
+	})
+}
+
+// sent writes down that a file has left the house. Where that took longer than was planned, silence means something
+// later only.
+func (b *Banking) sent(ctx context.Context, account *Account, file *store.BankFile, now time.Time) error {
+	sent := *file
+	sent.State, sent.Problem = store.BankFileSent, ""
+	return b.store().Write(ctx, now, func(tx *store.Tx) error {
+		tx.ChangeBankFile(*file, sent)
+		tx.WaitLonger(sent, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
+		return nil
+	})
+}
+
+// put lays the file's bytes ready and claims its publication.
+func (b *Banking) put(ctx context.Context, account *Account, p outbox, file *store.BankFile, now time.Time) error {
+	file.TemporaryName = "." + payment.NewID().String() + ".part"
+	err := p.Put(file.TemporaryName, func(out io.Writer) error {
+		if account.Terms.Zip {
+			return b.zipped(ctx, *file, out)
+		}
+		return b.Content(ctx, *file, out)
+	})
+	if err != nil {
+		return errors.Join(err, p.Discard(file.TemporaryName))
+	}
+	err = b.change(ctx, file, func(file *store.BankFile) { file.State, file.Problem = store.BankFileSending, "" }, now)
+	if errors.Is(err, store.ErrStale) {
+		// Another process is ahead. After any other error the name may have been written down: it must stay where it is,
+		// because one that is gone means that the file was published.
+		return errors.Join(err, p.Discard(file.TemporaryName))
+	}
+	return err
+}
+
+func deliveredName(account *Account, file store.BankFile) string {
+	if account.Terms.Zip {
+		return strings.TrimSuffix(file.Name, ".xml") + ".zip"
+	}
+	return file.Name
+}
+
+// note writes down why a file could not be delivered.
+func (b *Banking) note(ctx context.Context, file store.BankFile, why error, now time.Time) error {
+	present, err := b.store().Tenant(file.TenantID).BankFile(ctx, file.ID)
+	if err != nil || present.State.Left() || present.Problem == why.Error() {
+		return err
+	}
+	err = b.change(ctx, &present, func(file *store.BankFile) { file.Problem = why.Error() }, now)
+	if errors.Is(err, store.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// zipped packs a file. It is dated with the file, so that the same file gives the same bytes.
+func (b *Banking) zipped(ctx context.Context, file store.BankFile, out io.Writer) error {
+	archive := zip.NewWriter(out)
+	member, err := archive.CreateHeader(&zip.FileHeader{Name: file.Name, Method: zip.Deflate, Modified: file.CreatedAt.UTC()})
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.Content(ctx, file, member), archive.Close())
+}
+
+// counter counts what goes through to out.
+type counter struct {
+	out   io.Writer
+	count int64
+}
+
+func (c *counter) Write(content []byte) (int, error) {
+	n, err := c.out.Write(content)
+	c.count += int64(n)
+	return n, err
+}

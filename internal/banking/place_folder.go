@@ -1,0 +1,125 @@
+package banking
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// folder is a place on this machine: out for the bank, in for its answers, done and failed for what was read.
+type folder struct{ path string }
+
+const (
+	folderOut    = "out"
+	folderIn     = "in"
+	folderDone   = "done"
+	folderFailed = "failed"
+)
+
+func (f folder) in(part, name string) string { return filepath.Join(f.path, part, name) }
+
+// open makes the folders below. Files name people's accounts, so nobody else may look.
+func (f folder) open() error {
+	for _, part := range []string{folderOut, folderIn, folderDone, folderFailed} {
+		if err := os.MkdirAll(filepath.Join(f.path, part), 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f folder) Put(temporary string, content func(io.Writer) error) error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	path := f.in(folderOut, temporary)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	counted := &counter{out: file}
+	if err := errors.Join(content(counted), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := checkSize(path, counted.count); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Join(f.path, folderOut))
+}
+
+func checkSize(path string, want int64) error {
+	found, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if found.Size() != want {
+		return fmt.Errorf("%s has %d bytes in place of %d", path, found.Size(), want)
+	}
+	return nil
+}
+
+func (f folder) Discard(temporary string) error {
+	err := os.Remove(f.in(folderOut, temporary))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (f folder) Publish(temporary, name string) error {
+	err := os.Rename(f.in(folderOut, temporary), f.in(folderOut, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was published before, and may have been fetched since
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(filepath.Join(f.path, folderOut))
+}
+
+// syncFolder brings a new name to the disk.
+func syncFolder(path string) error {
+	opened, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(opened.Sync(), opened.Close())
+}
+
+func (f folder) Answers() ([]string, error) {
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	return f.list(folderIn)
+}
+
+// list gives the files of a part by their names' order; hidden ones are not whole yet.
+func (f folder) list(part string) (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(f.path, part))
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+func (f folder) Fetch(name string) ([]byte, error) { return os.ReadFile(f.in(folderIn, name)) }
+
+func (f folder) Done(name string, failed bool) error {
+	to := folderDone
+	if failed {
+		to = folderFailed
+	}
+	err := os.Rename(f.in(folderIn, name), f.in(to, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process has taken it away
+	}
+	return err
+}

@@ -1,0 +1,149 @@
+package banking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pkg/sftp"
+	"golang.org/x/crypto/ssh"
+
+	"sepad/internal/gateway/bank/terms"
+)
+
+// server is a bank's place across the network.
+type server struct {
+	*sftp.Client
+	connection *ssh.Client
+	out, in    string
+}
+
+// serverPatience bounds how long a server may take for a whole delivery: one that hangs is tried again later.
+const serverPatience = 5 * time.Minute
+
+// dial logs in at the bank's server. It must show the key that the operator was told: nobody else gets the files.
+func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
+	key, err := os.ReadFile(to.PrivateKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("the key for the bank's server cannot be read: %w", err)
+	}
+	signer, err := ssh.ParsePrivateKey(key)
+	if err != nil {
+		return nil, errors.New("the key for the bank's server is no private key that can be used without a password")
+	}
+	hostKey, _, _, _, err := ssh.ParseAuthorizedKey([]byte(to.HostKey))
+	if err != nil {
+		return nil, errors.New("the host key of the bank's server is no public key")
+	}
+	address := net.JoinHostPort(to.Host, strconv.Itoa(to.Port))
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	stopOnEnd(ctx, connection)
+	handshake, channels, requests, err := ssh.NewClientConn(connection, address, &ssh.ClientConfig{
+		User: to.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(hostKey),
+		HostKeyAlgorithms: []string{hostKey.Type()},
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the bank's server does not let us in: %w", err), connection.Close())
+	}
+	client := ssh.NewClient(handshake, channels, requests)
+	files, err := sftp.NewClient(client)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return &server{Client: files, connection: client, out: to.Out, in: to.In}, nil
+}
+
+// stopOnEnd breaks a connection whose time is over, so that a server that hangs holds nobody up.
+func stopOnEnd(ctx context.Context, connection net.Conn) {
+	timed, cancel := context.WithTimeout(ctx, serverPatience)
+	context.AfterFunc(timed, func() {
+		cancel()
+		_ = connection.Close() // whoever reads from it hears of that
+	})
+}
+
+// Close ends the connection.
+func (s *server) Close() error {
+	return errors.Join(s.Client.Close(), ignoreClosed(s.connection.Close()))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (s *server) Put(temporary string, content func(io.Writer) error) error {
+	target := path.Join(s.out, temporary)
+	file, err := s.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return fmt.Errorf("the bank's server takes no file: %w", err)
+	}
+	counted := &counter{out: file}
+	if err := errors.Join(content(counted), file.Close()); err != nil {
+		return err
+	}
+	found, err := s.Stat(target)
+	if err == nil && found.Size() != counted.count {
+		err = fmt.Errorf("%d of %d bytes arrived at the bank's server", found.Size(), counted.count)
+	}
+	return err
+}
+
+func (s *server) Publish(temporary, name string) error {
+	from := path.Join(s.out, temporary)
+	if _, err := s.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil // it was published before, and may have been fetched since
+	}
+	return s.Rename(from, path.Join(s.out, name))
+}
+
+func (s *server) Discard(temporary string) error {
+	err := s.Remove(path.Join(s.out, temporary))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (s *server) Answers() (names []string, err error) {
+	entries, err := s.ReadDir(s.in)
+	for _, entry := range entries {
+		if entry.Mode().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+func (s *server) Fetch(name string) ([]byte, error) {
+	file, err := s.Open(path.Join(s.in, name))
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(file)
+	return content, errors.Join(err, file.Close())
+}
+
+// Done removes an answer from the server. Its bytes are kept here, also of one that could not be read.
+func (s *server) Done(name string, _ bool) error {
+	err := s.Remove(path.Join(s.in, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

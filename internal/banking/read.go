@@ -1,0 +1,303 @@
+package banking
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/gateway/bank"
+	"sepad/internal/iso20022"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// lineBatch is how many lines are written down at a time.
+const lineBatch = 200
+
+// Counts say what became of the lines of a bank's answer.
+type Counts struct{ Settled, Rejected, Returned, Known, Ignored, Unmatched int }
+
+func (c *Counts) add(result store.BankLineResult) {
+	switch result {
+	case store.LineSettled:
+		c.Settled++
+	case store.LineRejected:
+		c.Rejected++
+	case store.LineReturned:
+		c.Returned++
+	case store.LineIgnored:
+		c.Ignored++
+	case store.LineUnmatched, store.LineContradicts:
+		c.Unmatched++
+	default:
+		c.Known++
+	}
+}
+
+// Reading is what became of one file of a bank.
+type Reading struct {
+	// ID is the statement's, where it was kept.
+	ID     uuid.UUID
+	Name   string
+	Counts Counts
+	// Problem says why it could not be read to its end, "" when it was.
+	Problem string
+	// Lines are told in a dry run only; otherwise they are kept.
+	Lines []store.BankLine
+}
+
+// Read takes in a bank's answer: a status report, a statement, a notice, or a zip of them. The same file twice, files
+// that overlap and files in another order lead to the same. A dry run says what would become of it.
+func (b *Banking) Read(ctx context.Context, account *Account, name string, content []byte, isDryRun bool) (readings []Reading, err error) {
+	err = iso20022.Unpack(name, bytes.NewReader(content), int64(len(content)), func(name string, member io.Reader) error {
+		whole, err := io.ReadAll(member)
+		if err != nil {
+			return err
+		}
+		reading, err := b.readOne(ctx, account, name, whole, isDryRun)
+		readings = append(readings, reading)
+		return err
+	})
+	return readings, err
+}
+
+// reader is one file on its way in.
+type reader struct {
+	*Banking
+	ctx       context.Context
+	account   *Account
+	statement store.BankStatement
+	reading   Reading
+	isDryRun  bool
+	lines     []store.BankLine
+	// chosen are the collections that lines of this file were found to speak of.
+	chosen map[uuid.UUID]bool
+	now    time.Time
+}
+
+func (b *Banking) readOne(ctx context.Context, account *Account, name string, content []byte, isDryRun bool) (Reading, error) {
+	hash := sha256.Sum256(content)
+	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: name}, chosen: map[uuid.UUID]bool{}, now: b.Checkout.Clock.Now()}
+	r.statement = store.BankStatement{
+		ID: payment.NewID(), TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Name: name, ContentHash: hex.EncodeToString(hash[:]),
+		State: store.BankStatementReading,
+	}
+	isRead, err := r.begin(content)
+	if err != nil || isRead {
+		return r.reading, err
+	}
+	return r.reading, r.end(iso20022.Read(bytes.NewReader(content), iso20022.Visitor{Status: r.status, Entry: r.entry}))
+}
+
+// begin keeps the file's bytes before anything is done with them, and tells whether they were read before. Bytes whose
+// reading has not ended are read anew: whoever began may have died, and if not, both come to the same.
+func (r *reader) begin(content []byte) (isRead bool, err error) {
+	sealed, err := r.Checkout.Vault.Seal(content, store.PurposeBankFile(r.statement.TenantID))
+	if err != nil {
+		return false, err
+	}
+	for {
+		known, err := r.tenant(r.account).BankStatementByHash(r.ctx, r.account.ID, r.statement.ContentHash)
+		switch {
+		case err == nil && known.State != store.BankStatementReading:
+			r.reading.ID, r.reading.Counts.Known, r.reading.Problem = known.ID, known.LineCount, known.Problem
+			return true, nil
+		case err == nil:
+			known.LineCount = 0
+			r.statement = known
+		case payment.KindOf(err) != payment.NotFound:
+			return false, err
+		}
+		r.reading.ID = r.statement.ID
+		if r.isDryRun {
+			return false, nil
+		}
+		err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+			tx.PutBankStatement(r.statement, sealed)
+			return nil
+		})
+		if !store.ReadByAnother(err) {
+			return false, err
+		}
+	}
+}
+
+// failure is an error of ours, which leaves the file to be read again; all others are the file's own.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// end writes down how the reading went. What was understood before a fault stands: each line was true on its own.
+func (r *reader) end(err error) error {
+	if ours, isOurs := errors.AsType[failure](err); isOurs {
+		return ours.error
+	}
+	r.statement.State, r.statement.LineCount = store.BankStatementRead, r.statement.LineCount+len(r.lines)
+	if err != nil {
+		r.statement.State, r.statement.Problem = store.BankStatementFailed, err.Error()
+		r.reading.Problem = err.Error()
+	}
+	if open := r.reading.Counts.Unmatched; open > 0 && !r.isDryRun {
+		r.Logger.ErrorContext(r.ctx, "lines of a bank's answer match nothing and need a person", "gateway_id", r.account.ID,
+			"statement_id", r.statement.ID, "lines", open)
+	}
+	if r.isDryRun {
+		r.reading.Lines = r.lines
+		return nil
+	}
+	err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+		tx.AddBankLines(r.statement, r.lines)
+		tx.EndBankStatement(r.statement)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.lookAgain(); err != nil {
+		return err
+	}
+	return r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+		tx.SettleBankFiles(r.statement.TenantID, r.account.ID)
+		return nil
+	})
+}
+
+// openLines bounds how many open lines are read at a time.
+const openLines = 200
+
+// lookAgain takes up credits for many collections that did not come to their sum when they were read: the refusals that
+// explain it may have come later. Banks send their files in any order.
+func (r *reader) lookAgain() error {
+	after := uuid.Nil
+	for {
+		open, err := r.tenant(r.account).OpenBankLines(r.ctx, r.account.ID, after, openLines)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		for _, line := range open {
+			if line.Kind == string(iso20022.Collected) && line.TransactionID == nil {
+				if err := r.lookAgainAt(line); err != nil {
+					return err
+				}
+			}
+			after = line.ID
+		}
+	}
+}
+
+func (r *reader) lookAgainAt(line store.BankLine) error {
+	before := line.Result
+	err := r.batch(line.Reference, line.Reference, line.AmountMinor, &line)
+	if ours, isOurs := errors.AsType[failure](err); isOurs {
+		return ours.error
+	}
+	if line.IsOpen() {
+		return nil
+	}
+	line.Note = ""
+	err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+		tx.AssignBankLine(before, line)
+		return nil
+	})
+	if errors.Is(err, store.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// take writes a line down with what became of it.
+func (r *reader) take(line store.BankLine, text string) error {
+	sealed, err := r.Checkout.Vault.Seal([]byte(text), store.PurposeBankFile(r.statement.TenantID))
+	if err != nil {
+		return failure{err}
+	}
+	line.SealedText = sealed
+	line.Position = r.statement.LineCount + len(r.lines) + 1
+	r.lines = append(r.lines, line)
+	r.reading.Counts.add(line.Result)
+	if len(r.lines) < lineBatch || r.isDryRun {
+		return nil
+	}
+	err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+		tx.AddBankLines(r.statement, r.lines)
+		return nil
+	})
+	if err != nil {
+		return failure{err}
+	}
+	r.statement.LineCount += len(r.lines)
+	r.lines = r.lines[:0]
+	return nil
+}
+
+// Receive reads what an account's bank has put into its place, and takes it away.
+func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Reading, err error) {
+	err = withPlace(ctx, account, func(p place) error {
+		names, err := p.Answers()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			content, err := p.Fetch(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // another process has read it and taken it away
+			}
+			if err != nil {
+				return err
+			}
+			read, err := b.Read(ctx, account, name, content, false)
+			readings = append(readings, read...)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if err := p.Done(name, hasProblem(read)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return readings, err
+}
+
+// ReceiveAll reads what banks have put into their places, account by account. One that cannot be reached does not hold up
+// the others.
+func (b *Banking) ReceiveAll(ctx context.Context) (failed error) {
+	tenants, err := b.store().Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		setup, err := b.Checkout.SetupOf(ctx, tenant.ID)
+		if err != nil {
+			return err
+		}
+		for id, found := range setup.Gateways {
+			if found.Adapter != bank.Name {
+				continue
+			}
+			account, err := b.AccountOf(ctx, tenant.ID, id)
+			if err == nil {
+				_, err = b.Receive(ctx, account)
+			}
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+func hasProblem(readings []Reading) bool {
+	for _, reading := range readings {
+		if reading.Problem != "" {
+			return true
+		}
+	}
+	return false
+}

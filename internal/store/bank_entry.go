@@ -1,0 +1,295 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/db"
+	"sepad/internal/payment"
+	"sepad/internal/sepa"
+)
+
+// BankFileEntry is one payment of a file.
+type BankFileEntry struct {
+	TransactionID    uuid.UUID
+	Position         int
+	BlockID          string
+	DueDate          string
+	SequenceType     string
+	AmountMinor      payment.Minor
+	EndToEndID       string
+	MandateReference string
+	MaskedIBAN       string
+	// Status is the transaction's, read with it: its outcome is open, it was refused,
+	// or its money came and went back.
+	Status                     payment.TransactionStatus
+	IsOpen, IsDeclined, IsBack bool
+	// BackAt is when it was reported to have gone back.
+	BackAt time.Time
+}
+
+var bankEntries = db.Table[BankFileEntry]{Name: "bank_file_entries", Columns: []db.Column[BankFileEntry]{
+	db.Field("transaction_id", func(e *BankFileEntry) *uuid.UUID { return &e.TransactionID }),
+	db.Field("position", func(e *BankFileEntry) *int { return &e.Position }),
+	db.Field("block_id", func(e *BankFileEntry) *string { return &e.BlockID }),
+	db.Field("due_date", func(e *BankFileEntry) *string { return &e.DueDate }),
+	db.Field("sequence_type", func(e *BankFileEntry) *string { return &e.SequenceType }),
+	db.Field("amount_minor", func(e *BankFileEntry) *payment.Minor { return &e.AmountMinor }),
+	db.Field("end_to_end_id", func(e *BankFileEntry) *string { return &e.EndToEndID }),
+	db.Field("mandate_reference", func(e *BankFileEntry) *string { return &e.MandateReference }),
+	db.Field("iban_masked", func(e *BankFileEntry) *string { return &e.MaskedIBAN }),
+}}
+
+// Collectible is a payment that waits for a file, or is about to be written into
+// one.
+type Collectible struct {
+	sepa.Masked
+	TransactionID         uuid.UUID
+	MerchantTransactionID string
+	Type                  payment.TransactionType
+	AmountMinor           payment.Minor
+	SequenceType          payment.SequenceType
+	// IsOnce tells a purchase that is collected once and never again.
+	IsOnce           bool
+	OfferID          *uuid.UUID
+	OrderNumber      string
+	SealedIBAN       string
+	MaskedIBAN       string
+	BIC              string
+	HolderName       string
+	MandateReference string
+	MandateAt        time.Time
+	ProcessedAt      time.Time
+	Lead             payment.Lead
+	// Position is its place in the file that it was taken into.
+	Position int
+}
+
+const collectibleColumns = `t.id, t.merchant_transaction_id, t.type, t.amount_minor, t.sequence_type, COALESCE(s.billing_type, '') = 'ONE_OFF',
+	COALESCE(s.offer_id, u.offer_id), COALESCE(o.order_number, ''), t.iban_sealed, t.iban_masked, t.bic, t.holder_name, t.mandate_reference,
+	t.mandate_at, t.processed_at, COALESCE(l.first_name, ''), COALESCE(l.last_name, ''), COALESCE(l.address, ''), COALESCE(l.city, ''),
+	COALESCE(l.postal_code, ''), COALESCE(l.country, '')`
+
+const collectibleJoins = `
+	LEFT JOIN sessions s ON s.tenant_id = t.tenant_id AND s.id = t.session_id
+	LEFT JOIN subscriptions u ON u.tenant_id = t.tenant_id AND u.id = t.subscription_id
+	LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
+	LEFT JOIN leads l ON l.tenant_id = t.tenant_id AND l.id = t.lead_id `
+
+func scanCollectible(r db.Rows) (c Collectible, err error) {
+	return c, r.Scan(&c.TransactionID, &c.MerchantTransactionID, &c.Type, &c.AmountMinor, &c.SequenceType, &c.IsOnce, &c.OfferID,
+		&c.OrderNumber, &c.SealedIBAN, &c.MaskedIBAN, &c.BIC, &c.HolderName, &c.MandateReference, db.Instant{To: &c.MandateAt},
+		db.Instant{To: &c.ProcessedAt}, &c.Lead.FirstName, &c.Lead.LastName, &c.Lead.Address, &c.Lead.City, &c.Lead.PostalCode, &c.Lead.Country,
+		&c.Position)
+}
+
+// waits is what a transaction must be to wait for a file.
+const waits = `t.settle_due_at IS NOT NULL AND t.in_flight IS NULL AND t.gateway_reference = ''`
+
+// BankDue is a gateway account at which there is something to write.
+type BankDue struct{ TenantID, GatewayID uuid.UUID }
+
+// CollectionsWaiting gives the accounts at which payments wait to be settled that
+// their gateway has not named yet, and those with files that are not whole.
+func (s *Store) CollectionsWaiting(ctx context.Context) ([]BankDue, error) {
+	result, err := s.Query(ctx, `
+		SELECT t.tenant_id, t.gateway_id FROM transactions t WHERE `+waits+`
+		UNION SELECT f.tenant_id, f.gateway_id FROM bank_files f WHERE f.state IN ('open', 'closed')`)
+	return db.Collect(result, err, func(r db.Rows) (d BankDue, err error) { return d, r.Scan(&d.TenantID, &d.GatewayID) })
+}
+
+// Collectibles gives payments that wait for a file at an account and were taken
+// by an instant, in the order of their ids, beginning after one.
+func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, until time.Time, after uuid.UUID, limit int) ([]Collectible, error) {
+	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, 0 FROM transactions t`+collectibleJoins+`
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.processed_at <= $3 AND t.status = 'pending'
+			AND t.type IN ('sdd_sale', 'sdd_rebill') AND t.held_at IS NULL AND t.id > $4
+			AND NOT EXISTS (SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
+		ORDER BY t.id LIMIT $5`, gatewayID, db.Micros(until), after, limit)
+	return db.Collect(result, err, scanCollectible)
+}
+
+// HoldCollection keeps a payment that waits for a file out of every file. For one
+// that does not wait, or is held already, the unit ends with ErrStale.
+func (tx *Tx) HoldCollection(tenantID, id uuid.UUID) {
+	tx.Require(ErrStale, `UPDATE transactions AS t SET held_at = $3, updated_at = $3
+		WHERE t.tenant_id = $1 AND t.id = $2 AND t.status = 'pending' AND t.held_at IS NULL AND `+waits, tenantID, id, db.Micros(tx.At))
+}
+
+// ReleaseCollection lets a payment that is held back wait for a file again.
+func (tx *Tx) ReleaseCollection(tenantID, id uuid.UUID) {
+	tx.Require(ErrStale, `UPDATE transactions SET held_at = NULL, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND held_at IS NOT NULL`,
+		tenantID, id, db.Micros(tx.At))
+}
+
+// HeldCollections gives the payments of an account that are held back, oldest
+// first.
+func (t Tenant) HeldCollections(ctx context.Context, gatewayID uuid.UUID) ([]string, error) {
+	result, err := t.Query(ctx, `SELECT t.merchant_transaction_id FROM transactions t
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND t.held_at IS NOT NULL AND `+waits+` ORDER BY t.id`, gatewayID)
+	return db.Collect(result, err, func(r db.Rows) (id string, err error) { return id, r.Scan(&id) })
+}
+
+// Collected gives the payments of a block in their order, beginning after a
+// position.
+func (t Tenant) Collected(ctx context.Context, blockID string, after, limit int) ([]Collectible, error) {
+	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, e.position FROM bank_file_entries e
+		JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id`+collectibleJoins+`
+		WHERE e.tenant_id = $1 AND e.block_id = $2 AND e.position > $3 ORDER BY e.position LIMIT $4`, blockID, after, limit)
+	return db.Collect(result, err, scanCollectible)
+}
+
+// TakeIntoBankFile takes payments into an open file: each must still wait, or the
+// unit ends with ErrStale and nothing is taken. From then on a transaction is
+// called by its place in the file, and silenceEnds says for each due date when
+// silence means that the money has come.
+func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, silenceEnds map[string]time.Time) {
+	tx.ChangeBankFile(before, f)
+	for batch := range db.InBatches(entries) {
+		args := make([]any, 0, (3+len(bankEntries.Columns))*len(batch))
+		for i := range batch {
+			args = append(append(args, f.TenantID, f.ID, f.GatewayID), bankEntries.Values(&batch[i])...)
+		}
+		tx.Then(`INSERT INTO bank_file_entries (tenant_id, file_id, gateway_id, `+bankEntries.List("")+`) VALUES `+
+			db.Placeholders(1, len(batch), 3+len(bankEntries.Columns)), args...)
+	}
+	for _, dueDate := range slices.Sorted(maps.Keys(silenceEnds)) {
+		tx.Then(`
+			UPDATE transactions SET settle_due_at = $4, updated_at = $6, gateway_reference = $3 || '-' || (
+				SELECT CAST(e.position AS TEXT) FROM bank_file_entries e WHERE e.tenant_id = transactions.tenant_id AND e.transaction_id = transactions.id)
+			WHERE tenant_id = $1 AND status = 'pending' AND in_flight IS NULL AND gateway_reference = '' AND held_at IS NULL
+				AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2 AND due_date = $5 AND position > $7)`,
+			f.TenantID, f.ID, f.MessageID, db.Micros(silenceEnds[dueDate]), dueDate, db.Micros(tx.At), before.Count)
+	}
+	tx.Require(ErrStale, `
+		UPDATE bank_files SET updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND $5 = (
+			SELECT COUNT(*) FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
+			WHERE e.tenant_id = $1 AND e.file_id = $2 AND e.position > $6 AND t.gateway_reference = $3 || '-' || CAST(e.position AS TEXT))`,
+		f.TenantID, f.ID, f.MessageID, db.Micros(tx.At), len(entries), before.Count)
+}
+
+// ReleaseFromBankFile lets a payment wait again that cannot be written after all.
+// The file is still closed and holds one less.
+func (tx *Tx) ReleaseFromBankFile(before, f BankFile, transactionID uuid.UUID) {
+	tx.ChangeBankFile(before, f)
+	tx.Then(`DELETE FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2 AND transaction_id = $3`, f.TenantID, f.ID, transactionID)
+	tx.Then(`UPDATE transactions SET gateway_reference = '', settle_due_at = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND status = 'pending'`,
+		f.TenantID, transactionID, db.Micros(tx.At))
+}
+
+// DropBankFile removes a file that has nothing in it.
+func (tx *Tx) DropBankFile(f BankFile) {
+	tx.Then(`DELETE FROM bank_file_parts WHERE tenant_id = $1 AND file_id = $2`, f.TenantID, f.ID)
+	tx.Require(ErrStale, `DELETE FROM bank_files WHERE tenant_id = $1 AND id = $2 AND state = 'closed' AND entry_count = 0`, f.TenantID, f.ID)
+}
+
+// PostponeBankFile moves what was due before the file's due date to that day, in a
+// file whose bytes are not made yet.
+func (tx *Tx) PostponeBankFile(before, f BankFile, silenceEnds time.Time) {
+	tx.ChangeBankFile(before, f)
+	tx.Then(`UPDATE bank_file_entries SET due_date = $3 WHERE tenant_id = $1 AND file_id = $2 AND due_date < $3`, f.TenantID, f.ID, f.DueDate)
+	tx.WaitLonger(f, silenceEnds)
+}
+
+// BankBlock is a part of a file with one due date and one sequence.
+type BankBlock struct {
+	ID       string
+	DueDate  string
+	Sequence string
+	Count    int
+	SumMinor payment.Minor
+}
+
+// BankBlocks gives the parts of a file, in the order in which they are written.
+func (t Tenant) BankBlocks(ctx context.Context, fileID uuid.UUID) ([]BankBlock, error) {
+	result, err := t.Query(ctx, `
+		SELECT block_id, due_date, sequence_type, COUNT(*), CAST(SUM(amount_minor) AS bigint) FROM bank_file_entries
+		WHERE tenant_id = $1 AND file_id = $2 GROUP BY block_id, due_date, sequence_type ORDER BY due_date, sequence_type, block_id`, fileID)
+	return db.Collect(result, err, func(r db.Rows) (b BankBlock, err error) {
+		return b, r.Scan(&b.ID, &b.DueDate, &b.Sequence, &b.Count, &b.SumMinor)
+	})
+}
+
+var bankEntryQuery = `
+	SELECT ` + bankEntries.List("e") + `, t.status, t.status = 'pending', t.status = 'declined', t.status = 'charged_back', c.reported_at
+	FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
+	LEFT JOIN chargebacks c ON c.tenant_id = t.tenant_id AND c.merchant_transaction_id = t.merchant_transaction_id
+	WHERE e.tenant_id = $1 `
+
+func scanBankEntry(r db.Rows) (e BankFileEntry, err error) {
+	return e, r.Scan(append(bankEntries.Fields(&e), &e.Status, &e.IsOpen, &e.IsDeclined, &e.IsBack, db.Instant{To: &e.BackAt})...)
+}
+
+// BankFileEntries gives the payments of a file in their order, beginning after a
+// position.
+func (t Tenant) BankFileEntries(ctx context.Context, fileID uuid.UUID, after, limit int) ([]BankFileEntry, error) {
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.file_id = $2 AND e.position > $3 ORDER BY e.position LIMIT $4`, fileID, after, limit)
+	return db.Collect(result, err, scanBankEntry)
+}
+
+// BankBlockEntries gives the payments of an account's block in their order,
+// beginning after a position.
+func (t Tenant) BankBlockEntries(ctx context.Context, gatewayID uuid.UUID, blockID string, after, limit int) ([]BankFileEntry, error) {
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.block_id = $3 AND e.position > $4
+		ORDER BY e.position LIMIT $5`, gatewayID, blockID, after, limit)
+	return db.Collect(result, err, scanBankEntry)
+}
+
+// BankEntriesByID finds payments of an account by their end-to-end id.
+func (t Tenant) BankEntriesByID(ctx context.Context, gatewayID uuid.UUID, endToEndID string) ([]BankFileEntry, error) {
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.end_to_end_id = $3`, gatewayID, endToEndID)
+	return db.Collect(result, err, scanBankEntry)
+}
+
+// BankEntry finds the place of a transaction in a file of an account.
+func (t Tenant) BankEntry(ctx context.Context, transactionID uuid.UUID) (BankFileEntry, error) {
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.transaction_id = $2`, transactionID)
+	return db.One(result, err, scanBankEntry)
+}
+
+// BankEntriesByMandate finds payments under a mandate of one amount that were due
+// by a day, the latest first.
+func (t Tenant) BankEntriesByMandate(ctx context.Context, gatewayID uuid.UUID, mandate string, amount payment.Minor, by string) ([]BankFileEntry, error) {
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.mandate_reference = $3 AND e.amount_minor = $4
+		AND e.due_date <= $5 ORDER BY e.due_date DESC, e.position DESC`, gatewayID, mandate, amount, by)
+	return db.Collect(result, err, scanBankEntry)
+}
+
+// BankEntriesByAmount finds payments of one amount from accounts that end alike and
+// that were due between two days, the latest first.
+func (t Tenant) BankEntriesByAmount(ctx context.Context, gatewayID uuid.UUID, amount payment.Minor, maskedIBAN, from, by string) ([]BankFileEntry, error) {
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.amount_minor = $3 AND e.iban_masked = $4
+		AND e.due_date >= $5 AND e.due_date <= $6 ORDER BY e.due_date DESC, e.position DESC`, gatewayID, amount, maskedIBAN, from, by)
+	return db.Collect(result, err, scanBankEntry)
+}
+
+// SilentDue gives payments of which nothing was heard until silence means that the
+// money has come, in files that have left the house.
+func (s *Store) SilentDue(ctx context.Context, now time.Time, limit int) ([]Silent, error) {
+	result, err := s.Query(ctx, `
+		SELECT t.tenant_id, t.gateway_id, t.id FROM transactions t
+		WHERE t.settle_due_at IS NOT NULL AND t.settle_due_at <= $1 AND t.status = 'pending' AND `+isAtBank+`
+		ORDER BY t.settle_due_at LIMIT $2`, db.Micros(now), limit)
+	return db.Collect(result, err, func(r db.Rows) (d Silent, err error) { return d, r.Scan(&d.TenantID, &d.GatewayID, &d.TransactionID) })
+}
+
+// Silent is a payment at a bank that says nothing of it.
+type Silent struct {
+	BankDue
+	TransactionID uuid.UUID
+}
+
+// isAtBank tells a transaction in a file that has left the house: nobody can be
+// asked about it.
+const isAtBank = `EXISTS (SELECT 1 FROM bank_file_entries e JOIN bank_files f ON f.tenant_id = e.tenant_id AND f.id = e.file_id
+	WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id AND f.state IN ` + leftStates + `)`
+
+// SealedIBAN gives the sealed account number of a transaction.
+func (t Tenant) SealedIBAN(ctx context.Context, transactionID uuid.UUID) (string, error) {
+	result, err := t.Query(ctx, `SELECT iban_sealed FROM transactions WHERE tenant_id = $1 AND id = $2`, transactionID)
+	return db.One(result, err, func(r db.Rows) (sealed string, err error) { return sealed, r.Scan(&sealed) })
+}

@@ -1,0 +1,243 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// awaitingFile makes a payment that waits for a file.
+func awaitingFile(t *testing.T, env *storetest.Env, shop storetest.Shop) payment.Transaction {
+	t.Helper()
+	claimed := env.Attempt(t, env.Session(t, shop))
+	return env.Settle(t, claimed, payment.Outcome{Verdict: payment.VerdictPending, SettlesAt: storetest.Start.Add(time.Hour)}).Transaction
+}
+
+func bankFile(of payment.Transaction) store.BankFile {
+	return store.BankFile{
+		ID: payment.NewID(), TenantID: of.TenantID, GatewayID: of.GatewayID, Kind: store.BankDebits, MessageID: "SD-" + of.ID.String()[:13],
+		Name: "one.xml", Format: "pain.008.001.08", State: store.BankFileOpen,
+	}
+}
+
+// take takes payments into a new file, as the unit of work that a batch is.
+func take(file store.BankFile, of ...payment.Transaction) (store.BankFile, func(*store.Tx) error) {
+	full := file
+	var entries []store.BankFileEntry
+	for i, t := range of {
+		full.Count, full.SumMinor, full.DueDate = full.Count+1, full.SumMinor+t.AmountMinor, "2026-11-18"
+		entries = append(entries, store.BankFileEntry{
+			TransactionID: t.ID, Position: i + 1, BlockID: file.MessageID + "-1", DueDate: full.DueDate, SequenceType: "RCUR",
+			AmountMinor: t.AmountMinor, EndToEndID: t.MerchantTransactionID, MandateReference: t.MandateReference, MaskedIBAN: t.MaskedIBAN,
+		})
+	}
+	return full, func(tx *store.Tx) error {
+		tx.AddBankFile(file)
+		tx.TakeIntoBankFile(file, full, entries, map[string]time.Time{full.DueDate: storetest.Start.Add(72 * time.Hour)})
+		return nil
+	}
+}
+
+func TestACollectionIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		one, two, held := awaitingFile(t, env, shop), awaitingFile(t, env, shop), awaitingFile(t, env, shop)
+		file, taking := take(bankFile(one), one)
+		env.Write(t, taking)
+
+		t.Run("a second file is not opened beside it", func(t *testing.T) {
+			_, beside := take(bankFile(two), two)
+			if err := env.TryWrite(t, beside); !store.TakenByAnother(err) {
+				t.Errorf("gave %v", err)
+			}
+		})
+		closed := file
+		closed.State = store.BankFileClosed
+		env.Write(t, func(tx *store.Tx) error { tx.ChangeBankFile(file, closed); return nil })
+
+		t.Run("what is in a file is not taken into another, and nothing of that one is kept", func(t *testing.T) {
+			_, again := take(bankFile(two), two, one)
+			if err := env.TryWrite(t, again); !store.TakenByAnother(err) {
+				t.Errorf("gave %v", err)
+			}
+			waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), one.GatewayID, storetest.Start.Add(time.Hour), uuid.Nil, 10)
+			if err != nil || len(waiting) != 2 {
+				t.Errorf("%d wait, %v", len(waiting), err)
+			}
+		})
+		t.Run("what is held back is not taken", func(t *testing.T) {
+			env.Write(t, func(tx *store.Tx) error { tx.HoldCollection(shop.ID, held.ID); return nil })
+			_, taking := take(bankFile(held), held)
+			if err := env.TryWrite(t, taking); !errors.Is(err, store.ErrStale) {
+				t.Errorf("gave %v", err)
+			}
+		})
+		t.Run("what is in a file is not held back", func(t *testing.T) {
+			err := env.TryWrite(t, func(tx *store.Tx) error { tx.HoldCollection(shop.ID, one.ID); return nil })
+			if !errors.Is(err, store.ErrStale) {
+				t.Errorf("gave %v", err)
+			}
+		})
+		t.Run("an answer that knows nothing of the file does not take it out again", func(t *testing.T) {
+			known := env.Debit(t, one)
+			known.Transaction.GatewayReference = ""
+			late := env.Decide(t, known, payment.Outcome{Verdict: payment.VerdictPending, SettlesAt: storetest.Start.Add(2 * time.Hour)})
+			if err := env.Apply(t, late); !errors.Is(err, store.ErrStale) {
+				t.Errorf("gave %v", err)
+			}
+		})
+		t.Run("once one draft holds there is no place for another", func(t *testing.T) {
+			written := closed
+			written.State, written.Draft = store.BankFileWritten, "first"
+			env.Write(t, func(tx *store.Tx) error {
+				tx.AddBankPart(written, 1, "sealed")
+				tx.ChangeBankFile(closed, written)
+				tx.KeepBankDraft(written)
+				return nil
+			})
+			late := written
+			late.Draft = "second"
+			err := env.TryWrite(t, func(tx *store.Tx) error { tx.AddBankPart(late, 1, "sealed"); return nil })
+			if !errors.Is(err, store.ErrStale) {
+				t.Errorf("gave %v", err)
+			}
+		})
+	})
+}
+
+// bankReads are those about files for banks and their answers.
+func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	one, waiting, held := awaitingFile(t, env, shop), awaitingFile(t, env, shop), awaitingFile(t, env, shop)
+	file, taking := take(bankFile(one), one)
+	env.Write(t, taking)
+	closed := file
+	closed.State, closed.Draft = store.BankFileClosed, "draft"
+	statement := store.BankStatement{
+		ID: payment.NewID(), TenantID: shop.ID, GatewayID: one.GatewayID, Name: "answer.xml", ContentHash: "hash", State: store.BankStatementReading,
+	}
+	env.Write(t, func(tx *store.Tx) error {
+		tx.HoldCollection(shop.ID, held.ID)
+		tx.ChangeBankFile(file, closed)
+		tx.AddBankPart(closed, 1, "sealed")
+		tx.PutBankStatement(statement, "sealed")
+		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
+		return nil
+	})
+	reads := statementReads(env, shop, statement)
+	maps.Copy(reads, entryReads(one, file))
+	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
+		"UnfinishedBankFiles": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.UnfinishedBankFiles(ctx, one.GatewayID)
+			return some(len(rows), err)
+		},
+		"BankPart": func(ctx context.Context, scope store.Tenant) int {
+			sealed, err := scope.BankPart(ctx, closed, 1)
+			return found(sealed != "", err)
+		},
+		"HeldCollections": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.HeldCollections(ctx, held.GatewayID)
+			return some(len(rows), err)
+		},
+		"Collectibles": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.Collectibles(ctx, waiting.GatewayID, storetest.Start.Add(time.Hour), uuid.Nil, 10)
+			return some(len(rows), err)
+		},
+	})
+	return reads
+}
+
+func some(count int, err error) int { return found(count > 0, err) }
+
+// entryReads are those about a file that holds one payment.
+func entryReads(one payment.Transaction, file store.BankFile) map[string]func(context.Context, store.Tenant) int {
+	block := file.MessageID + "-1"
+	return map[string]func(context.Context, store.Tenant) int{
+		"BankBlockEntries": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankBlockEntries(ctx, one.GatewayID, block, 0, 10)
+			return some(len(rows), err)
+		},
+		"BankBlocks": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankBlocks(ctx, file.ID)
+			return some(len(rows), err)
+		},
+		"BankEntriesByAmount": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankEntriesByAmount(ctx, one.GatewayID, one.AmountMinor, one.MaskedIBAN, "2026-01-01", "2027-01-01")
+			return some(len(rows), err)
+		},
+		"BankEntriesByID": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankEntriesByID(ctx, one.GatewayID, one.MerchantTransactionID)
+			return some(len(rows), err)
+		},
+		"BankEntriesByMandate": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankEntriesByMandate(ctx, one.GatewayID, one.MandateReference, one.AmountMinor, "2027-01-01")
+			return some(len(rows), err)
+		},
+		"BankEntry": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.BankEntry(ctx, one.ID)
+			return found(true, err)
+		},
+		"BankFile": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.BankFile(ctx, file.ID)
+			return found(true, err)
+		},
+		"BankFileByMessage": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.BankFileByMessage(ctx, one.GatewayID, file.MessageID)
+			return found(true, err)
+		},
+		"BankFileEntries": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankFileEntries(ctx, file.ID, 0, 10)
+			return some(len(rows), err)
+		},
+		"BankMatches": func(ctx context.Context, scope store.Tenant) int {
+			sums, err := scope.BankMatches(ctx, file.ID)
+			return some(len(sums), err)
+		},
+		"Collected": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.Collected(ctx, block, 0, 10)
+			return some(len(rows), err)
+		},
+		"SealedIBAN": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.SealedIBAN(ctx, one.ID)
+			return found(true, err)
+		},
+	}
+}
+
+// statementReads are those about a statement with one open line.
+func statementReads(env *storetest.Env, shop storetest.Shop, statement store.BankStatement) map[string]func(context.Context, store.Tenant) int {
+	return map[string]func(context.Context, store.Tenant) int{
+		"BankLine": func(ctx context.Context, scope store.Tenant) int {
+			open, err := env.Store.Tenant(shop.ID).OpenBankLines(ctx, statement.GatewayID, uuid.Nil, 1)
+			if err == nil {
+				_, err = scope.BankLine(ctx, open[0].ID)
+			}
+			return found(true, err)
+		},
+		"BankLines": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankLines(ctx, statement.ID, 0, 10)
+			return some(len(rows), err)
+		},
+		"OpenBankLines": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.OpenBankLines(ctx, statement.GatewayID, uuid.Nil, 10)
+			return some(len(rows), err)
+		},
+		"BankStatement": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.BankStatement(ctx, statement.ID)
+			return found(true, err)
+		},
+		"BankStatementByHash": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.BankStatementByHash(ctx, statement.GatewayID, "hash")
+			return found(true, err)
+		},
+	}
+}
