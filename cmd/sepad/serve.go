@@ -41,7 +41,9 @@ type server struct {
 	app      *app.App
 	config   config.Config
 	listener net.Listener
-	logger   *slog.Logger
+	// operators is where operators are answered, nil for beside everything else.
+	operators net.Listener
+	logger    *slog.Logger
 }
 
 // start takes the address before it touches the database, so that a mistyped
@@ -55,15 +57,30 @@ func (p *program) start(cfg config.Config, migrate bool) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg = cfg.ReachedAt(listener.Addr())
+	s := &server{listener: listener, logger: logger}
+	if cfg.OperatorListen != "" {
+		if s.operators, err = listen(p.ctx, cfg.OperatorListen); err != nil {
+			listener.Close()
+			return nil, fmt.Errorf("SEPAD_OPERATOR_LISTEN: %w", err)
+		}
+	}
+	s.config = cfg.ReachedAt(listener.Addr())
 	options := p.service
 	options.Version, options.Logger, options.Migrate = programVersion(), logger, migrate
-	a, err := app.New(p.ctx, cfg, options)
+	s.app, err = app.New(p.ctx, s.config, options)
 	if err != nil {
-		listener.Close()
+		s.hangUp()
 		return nil, err
 	}
-	return &server{app: a, config: cfg, listener: listener, logger: logger}, nil
+	return s, nil
+}
+
+// hangUp lets go of the addresses.
+func (s *server) hangUp() {
+	s.listener.Close()
+	if s.operators != nil {
+		s.operators.Close()
+	}
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
@@ -79,15 +96,21 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 
 // serve answers until it is told to stop.
 func (s *server) serve(ctx context.Context) error {
-	s.logger.InfoContext(ctx, "ready", "address", s.listener.Addr().String(), "public_url", s.config.PublicURL,
-		"environment", string(s.config.Environment), "version", programVersion())
-	err := s.app.Serve(ctx, s.listener)
+	about := []any{
+		"address", s.listener.Addr().String(), "public_url", s.config.PublicURL,
+		"environment", string(s.config.Environment), "version", programVersion(),
+	}
+	if s.operators != nil {
+		about = append(about, "operator_address", s.operators.Addr().String())
+	}
+	s.logger.InfoContext(ctx, "ready", about...)
+	err := s.app.Serve(ctx, s.listener, s.operators)
 	s.logger.InfoContext(ctx, "stopped")
 	return errors.Join(err, s.app.Close())
 }
 
 // abandon lets go of a service that will not answer after all.
 func (s *server) abandon() {
-	s.listener.Close()
+	s.hangUp()
 	_ = s.app.Close() // why it was abandoned says more
 }

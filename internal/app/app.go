@@ -83,6 +83,8 @@ type App struct {
 	unlock   func()
 	guard    web.TokenGuard
 	handler  http.Handler
+	// operatorHandler answers operators at an address of their own, nil for none.
+	operatorHandler http.Handler
 }
 
 // New opens the database and makes every part. Whatever it has opened is closed
@@ -122,7 +124,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 		return nil, err
 	}
 	a.watch()
-	a.handler = a.newHandler()
+	a.handler, a.operatorHandler = a.newHandlers()
 	return a, nil
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"slices"
 
 	"sepad"
 	"sepad/internal/apidoc"
@@ -13,33 +14,50 @@ import (
 	"sepad/internal/web"
 )
 
-// newHandler is everything that this process answers.
-func (a *App) newHandler() http.Handler {
-	docs := web.Plain(apidoc.Handler(sepad.OpenAPI, sepad.Guides, a.config.PublicURL))
-	routes := []web.Route{
+// newHandlers are everything that this process answers: what everybody may call,
+// and what is for operators, at an address of their own where there is one.
+func (a *App) newHandlers() (public, operator http.Handler) {
+	pages, admin := a.page(), a.admin()
+	admin.Guests = pages.OperatorRoutes()
+	open := slices.Concat(a.openRoutes(), a.api().Routes(), pages.Routes())
+	closed := append(admin.Routes(), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
+	if a.config.OperatorListen == "" {
+		return a.front(append(open, closed...)), nil
+	}
+	return a.front(open), a.front(slices.Concat(a.healthRoutes(), page.AssetRoutes(), closed))
+}
+
+// front is what stands before all routes.
+func (a *App) front(routes []web.Route) http.Handler {
+	front := web.Front{
+		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: a.world, Observe: a.metrics.ObserveRequest,
+		HTTPSOnly: a.config.Environment == merchant.Production,
+	}
+	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
+}
+
+func (a *App) healthRoutes() []web.Route {
+	return []web.Route{
 		{Method: "GET", Pattern: "/healthz", Handler: a.alive, Quiet: true},
 		{Method: "GET", Pattern: "/readyz", Handler: a.ready, Quiet: true},
-		{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true},
-		{Method: "GET", Pattern: "/openapi.yaml", Handler: docs},
-		{Method: "GET", Pattern: "/docs", Handler: docs},
-		{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
 	}
+}
+
+// openRoutes are those of the process itself.
+func (a *App) openRoutes() []web.Route {
+	docs := web.Plain(apidoc.Handler(sepad.OpenAPI, sepad.Guides, a.config.PublicURL))
+	routes := append(a.healthRoutes(),
+		web.Route{Method: "GET", Pattern: "/openapi.yaml", Handler: docs},
+		web.Route{Method: "GET", Pattern: "/docs", Handler: docs},
+		web.Route{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
+	)
 	if a.Movable != nil {
 		bank := web.Plain(bankpage.New(ledgerdb.New(a.Store.DB), a.Movable, a.logger))
 		for _, method := range []string{"GET", "POST"} {
 			routes = append(routes, web.Route{Method: method, Pattern: sandbox.BankPath + "{rest...}", Handler: bank})
 		}
 	}
-	routes = append(routes, a.api().Routes()...)
-	pages, operator := a.page(), a.admin()
-	operator.Guests = pages.OperatorRoutes()
-	routes = append(routes, operator.Routes()...)
-	routes = append(routes, pages.Routes()...)
-	front := web.Front{
-		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: a.world, Observe: a.metrics.ObserveRequest,
-		HTTPSOnly: a.config.Environment == merchant.Production,
-	}
-	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
+	return routes
 }
 
 // showMetrics shows figures to who may see them: they tell how a business goes.

@@ -52,7 +52,7 @@ func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 			config:  config.Config{GatewayTimeout: 20 * time.Second},
 			handler: front.Wrap(web.NewMux([]web.Route{{Method: http.MethodPost, Pattern: "/echo/", Handler: echo}})),
 		}
-		server, listener := a.newServer(), &pipes{make(chan net.Conn), make(chan struct{})}
+		server, listener := a.newServer(a.handler), &pipes{make(chan net.Conn), make(chan struct{})}
 		done := make(chan error, 1)
 		go func() { done <- server.Serve(listener) }()
 		ours, theirs := net.Pipe()

@@ -21,18 +21,24 @@ const (
 	flushEvery = time.Minute
 )
 
-// Serve answers on a listener until ctx is done. Then it takes no new requests,
-// waits for those under way as long as a gateway may take, and stops the jobs.
-func (a *App) Serve(ctx context.Context, listener net.Listener) error {
+// Serve answers on a listener until ctx is done, and operators on another where they
+// have one (nil otherwise). Then it takes no new requests, waits for those under way
+// as long as a gateway may take, and stops the jobs.
+func (a *App) Serve(ctx context.Context, listener, operators net.Listener) error {
 	// Work under way must not end with ctx, only with its own end.
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if err := a.runner.Start(background); err != nil {
 		return err
 	}
-	server := a.newServer()
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	servers := []*http.Server{a.newServer(a.handler)}
+	failed := make(chan error, 2)
+	go func() { failed <- servers[0].Serve(listener) }()
+	if operators != nil {
+		second := a.newServer(a.operatorHandler)
+		servers = append(servers, second)
+		go func() { failed <- second.Serve(operators) }()
+	}
 	go a.flushKeyUses(background)
 	go a.skew.watch(background)
 	var err error
@@ -40,21 +46,23 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
-	return errors.Join(err, a.stop(background, server))
+	return errors.Join(err, a.stop(background, servers))
 }
 
-func (a *App) newServer() *http.Server {
+func (a *App) newServer(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: a.handler, ReadHeaderTimeout: headerPatience, ReadTimeout: bodyPatience,
+		Handler: handler, ReadHeaderTimeout: headerPatience, ReadTimeout: bodyPatience,
 		WriteTimeout: a.config.GatewayTimeout + answerMargin, IdleTimeout: idlePatience, MaxHeaderBytes: maxHeader,
 	}
 }
 
-// stop ends a server without cutting payments off.
-func (a *App) stop(ctx context.Context, server *http.Server) error {
+// stop ends servers without cutting payments off.
+func (a *App) stop(ctx context.Context, servers []*http.Server) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.config.GatewayTimeout+answerMargin)
 	defer cancel()
-	err := server.Shutdown(ctx)
+	for _, server := range servers {
+		err = errors.Join(err, server.Shutdown(ctx))
+	}
 	err = errors.Join(err, a.runner.Stop(ctx))
 	return errors.Join(err, a.keyUses.Flush(ctx, a.Store, a.world.Now()))
 }

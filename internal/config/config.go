@@ -19,6 +19,8 @@ type Config struct {
 	sepa.Masked
 	Environment merchant.Environment
 	Listen      string
+	// OperatorListen is where operators are answered, "" for beside everything else.
+	OperatorListen string
 	// PublicURL has no slash at its end. It is "" in a sandbox that was told
 	// none, until the address that it listens on is known (ReachedAt).
 	PublicURL   string
@@ -126,6 +128,7 @@ func (s Settings) Config() (Config, error) {
 		Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions, AllowTestGateways: access.AllowTestGateways,
 
 		Listen:             r.checked(&s.Listen, checkListen),
+		OperatorListen:     r.checked(&s.OperatorListen, checkListen),
 		PublicURL:          strings.TrimRight(r.checked(&s.PublicURL, checkPublicURL), "/"),
 		DatabaseReplicaURL: r.checked(&s.DatabaseReplicaURL, checkReplicaURL(access.DatabaseURL)),
 		RedisURL:           r.checked(&s.RedisURL, checkAddress("redis://localhost:6379", "redis", "rediss", "unix")),

@@ -32,6 +32,7 @@ type Settings struct {
 	Database
 
 	Listen              string `env:"SEPAD_LISTEN" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to answer on."`
+	OperatorListen      string `env:"SEPAD_OPERATOR_LISTEN" placeholder:"HOST:PORT" help:"Address at which the admin API, the dashboard and /metrics answer, and nowhere else. Not set, they answer beside everything else."`
 	PublicURL           string `env:"SEPAD_PUBLIC_URL" placeholder:"URL" help:"Where payers and merchants reach the service, such as https://pay.example. Needed in production; elsewhere it follows from the address to answer on."`
 	DatabaseReplicaURL  string `env:"SEPAD_DATABASE_REPLICA_URL" secret:"" placeholder:"URL" help:"PostgreSQL replica for reads that may lag a little: reconciliation."`
 	RedisURL            string `env:"SEPAD_REDIS_URL" secret:"" placeholder:"URL" help:"Redis in which several processes count rate limits together."`

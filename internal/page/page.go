@@ -53,7 +53,7 @@ type Page struct {
 
 // Routes are the addresses of the page.
 func (p *Page) Routes() []web.Route {
-	return []web.Route{
+	return append(AssetRoutes(), []web.Route{
 		{Method: http.MethodGet, Pattern: "/pay/{token}/", Handler: p.explained(p.show)},
 		{Method: http.MethodPost, Pattern: "/pay/{token}/", Handler: p.explained(p.submit)},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
@@ -62,8 +62,12 @@ func (p *Page) Routes() []web.Route {
 		{Method: http.MethodPost, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
 			"bank": p.lookUpBank, "draft": p.takeDraft,
 		})},
-		{Method: http.MethodGet, Pattern: "/pay/assets/{hash}/{file}", Handler: showAsset},
-	}
+	}...)
+}
+
+// AssetRoutes are what pages are made of, previews too.
+func AssetRoutes() []web.Route {
+	return []web.Route{{Method: http.MethodGet, Pattern: "/pay/assets/{hash}/{file}", Handler: showAsset}}
 }
 
 // choose finds the part of a session's page. They are not routes of their own:

@@ -123,7 +123,7 @@ func (s *Server) serve(t testing.TB, listener net.Listener) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.App.Serve(ctx, listener) }()
+	go func() { ended <- s.App.Serve(ctx, listener, nil) }()
 	s.stop = sync.OnceValue(func() error {
 		s.client.CloseIdleConnections()
 		cancel()
