@@ -40,7 +40,7 @@ func (c *keysCreateCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		key, text, err := setup.CreateKey(p.ctx, st, tenant.ID, c.Name, access.Environment, clock.Real{}.Now())
+		key, text, err := setup.CreateKey(p.ctx, st, tenant.ID, c.Name, access.Environment, clock.Real{}.Now(), store.RequestKey{})
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -62,7 +64,8 @@ func (a *Admin) listKeys(w http.ResponseWriter, r *http.Request) error {
 	return a.writeAll(w, r, all)
 }
 
-// createKey answers with the key itself, this once.
+// createKey answers with the key itself, this once: a repeat of the call is told
+// which key it made, and that nobody can read it any more.
 func (a *Admin) createKey(w http.ResponseWriter, r *http.Request) error {
 	tenantID, _, err := a.keys(r)
 	if err != nil {
@@ -73,6 +76,7 @@ func (a *Admin) createKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	bad := payment.Fields{}
+	request := a.requestKey(r, object.Source(), bad)
 	read := web.NewReader(object, bad)
 	name := read.Text("name", web.Required, web.MaxLength(setup.MaxKeyName))
 	if read.Has("key") {
@@ -81,12 +85,26 @@ func (a *Admin) createKey(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	key, text, err := setup.CreateKey(r.Context(), a.Store, tenantID, name, a.Checkout.Environment, a.Real.Now())
+	fields, err := store.Once(r.Context(), a.Store, request,
+		func(id uuid.UUID) (merchant.Fields, error) {
+			all, err := a.Store.Tenant(tenantID).APIKeys(r.Context())
+			i := slices.IndexFunc(all, func(k merchant.APIKey) bool { return k.ID == id })
+			if err != nil || i < 0 {
+				return nil, cmp.Or(err, errNoKey)
+			}
+			fields := keyFields(all[i])
+			fields["key"] = nil
+			return fields, nil
+		},
+		func() (merchant.Fields, error) {
+			key, text, err := setup.CreateKey(r.Context(), a.Store, tenantID, name, a.Checkout.Environment, a.Real.Now(), request)
+			fields := keyFields(key)
+			fields["key"] = text.Reveal()
+			return fields, err
+		})
 	if err != nil {
 		return err
 	}
-	fields := keyFields(key)
-	fields["key"] = text.Reveal()
 	web.WriteJSON(w, r, http.StatusCreated, fields)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -156,6 +157,13 @@ func (a *Admin) showRecord(kind recordKind) web.Handler {
 	}
 }
 
+// newRecord is a record that was just made, as it is shown.
+type newRecord struct {
+	of     *merchant.Setup
+	id     uuid.UUID
+	fields merchant.Fields
+}
+
 // createRecord makes a record, with an id of its own unless the call gives one.
 func (a *Admin) createRecord(kind recordKind) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -163,30 +171,42 @@ func (a *Admin) createRecord(kind recordKind) web.Handler {
 		if err != nil {
 			return err
 		}
-		fields, err := readFields(w, r)
+		fields, request, err := a.readNew(w, r)
 		if err != nil {
 			return err
 		}
+		choseSecret := fields["signing_secret"] != nil
 		id, err := newRecordID(fields)
 		if err != nil {
 			return err
 		}
-		of, changes, err := a.Applier.Change(r.Context(), tenantID, a.Real.Now(), func(s *merchant.Setup) error {
-			if _, taken := kind.all(s)[id]; taken {
-				return payment.Fields{"id": "This id is already taken."}.Err()
-			}
-			return kind.put(a.Applier.Rules(), s, id, fields)
-		})
+		made, err := store.Once(r.Context(), a.Store, request,
+			func(id uuid.UUID) (newRecord, error) {
+				of, err := a.tenantSetup(r)
+				if err != nil {
+					return newRecord{}, err
+				}
+				return newRecord{of, id, kind.all(of)[id]}, nil
+			},
+			func() (newRecord, error) {
+				of, _, err := a.Applier.Under(request, id).Change(r.Context(), tenantID, a.Real.Now(), func(s *merchant.Setup) error {
+					if _, taken := kind.all(s)[id]; taken {
+						return payment.Fields{"id": "This id is already taken."}.Err()
+					}
+					return kind.put(a.Applier.Rules(), s, id, fields)
+				})
+				if err != nil {
+					return newRecord{}, err
+				}
+				return newRecord{of, id, kind.all(of)[id]}, nil
+			})
 		if err != nil {
 			return err
 		}
-		shown := kind.all(of)[id]
-		for _, change := range changes {
-			if !change.Secret.IsZero() { // which was made for the record, and is seen this once
-				shown["signing_secret"] = change.Secret.Reveal()
-			}
+		if profile, isProfile := made.of.WebhookProfiles[made.id]; isProfile && !choseSecret {
+			made.fields["signing_secret"] = profile.SigningSecret.Reveal() // which was made for it, and is shown nowhere else
 		}
-		writeRecord(w, r, http.StatusCreated, of, id, shown)
+		writeRecord(w, r, http.StatusCreated, made.of, made.id, made.fields)
 		return nil
 	}
 }
@@ -248,10 +268,29 @@ func readFields(w http.ResponseWriter, r *http.Request) (merchant.Fields, error)
 	if err != nil {
 		return nil, err
 	}
+	return decodeFields(object.Source())
+}
+
+func decodeFields(source string) (merchant.Fields, error) {
 	fields := merchant.Fields{}
-	decoder := json.NewDecoder(bytes.NewReader([]byte(object.Source())))
+	decoder := json.NewDecoder(strings.NewReader(source))
 	decoder.UseNumber()
 	return fields, decoder.Decode(&fields)
+}
+
+// readNew reads the fields of something new, and the name of the call that makes it.
+func (a *Admin) readNew(w http.ResponseWriter, r *http.Request) (merchant.Fields, store.RequestKey, error) {
+	object, err := web.DecodeObject(w, r)
+	if err != nil {
+		return nil, store.RequestKey{}, err
+	}
+	bad := payment.Fields{}
+	request := a.requestKey(r, object.Source(), bad)
+	if err := bad.Err(); err != nil {
+		return nil, store.RequestKey{}, err
+	}
+	fields, err := decodeFields(object.Source())
+	return fields, request, err
 }
 
 // newRecordID takes the id that a call gives, or makes one.

@@ -127,6 +127,56 @@ func TestAnImportCanBeRepeated(t *testing.T) {
 	})
 }
 
+func TestWhatIsSetUpIsMadeOnceUnderItsKey(t *testing.T) {
+	t.Parallel()
+	bodies := map[string]any{
+		tenants:                    apptest.Body{"name": "Second Shop"},
+		ofShop("api-keys"):         apptest.Body{"name": "second"},
+		ofShop("gateways"):         apptest.Body{"name": "Second gateway", "adapter": "sandbox", "test_mode": true},
+		ofShop("webhook-profiles"): apptest.Body{"name": "Second backend", "url": "https://shop.example/second"},
+		ofShop("hosted-pages"):     apptest.Body{"name": "Second page"},
+		ofShop("offers"):           apptest.Body{"name": "Second poster", "price": "9.90", "currency": "EUR", "billing_type": "ONE_OFF"},
+		ofShop("campaigns"):        apptest.Body{"name": "Second campaign", "offer_id": apptest.PosterOffer, "gateway_id": apptest.Gateway},
+	}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		for path, body := range bodies {
+			t.Run(path, func(t *testing.T) {
+				request := under("make "+path, calling(http.MethodPost, path, body))
+				before := s.Do(t, calling(http.MethodGet, path, nil)).Want(t, http.StatusOK, nil)
+				answers := s.AtOnce(t, request.Times(4)...)
+				if made := len(answers[http.StatusCreated]); made == 0 || made+len(answers[http.StatusConflict]) != 4 {
+					t.Errorf("the answers are %v", answers)
+				}
+				again := s.Do(t, request).Want(t, http.StatusCreated, nil).Object(t)
+				for _, first := range answers[http.StatusCreated] {
+					wantSame(t, first.Object(t), again)
+				}
+				after := s.Do(t, calling(http.MethodGet, path, nil)).Want(t, http.StatusOK, nil)
+				if made := len(after.Get(t, "results").([]any)) - len(before.Get(t, "results").([]any)); made != 1 {
+					t.Errorf("%d were made", made)
+				}
+				other := under("make "+path, calling(http.MethodPost, path, apptest.Body{"name": "Third"}))
+				s.Do(t, other).WantDetail(t, http.StatusConflict, "This Idempotency-Key was used with another request.")
+				s.Do(t, under("refused "+path, calling(http.MethodPost, path, apptest.Body{"name": ""}))).Want(t, http.StatusBadRequest, nil)
+				s.Do(t, under(strings.Repeat("k", 256), calling(http.MethodPost, path, body))).WantBad(t, map[string]string{"Idempotency-Key": ""})
+			})
+		}
+	})
+}
+
+// wantSame expects the same answer, of which only a new API key is told once.
+func wantSame(t *testing.T, first, again map[string]any) {
+	t.Helper()
+	if len(first) != len(again) {
+		t.Errorf("a repeat has other fields: %v and %v", first, again)
+	}
+	for field, value := range first {
+		if got := again[field]; field != "key" && fmt.Sprint(got) != fmt.Sprint(value) {
+			t.Errorf("%s is %v, and %v in the repeat", field, value, got)
+		}
+	}
+}
+
 // firstReference is the merchant_transaction_id of the only payment.
 func firstReference(t *testing.T, s *apptest.Server) string {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/setup"
+	"sepad/internal/store"
 	"sepad/internal/web"
 )
 
@@ -51,18 +52,23 @@ func writeTenant(w http.ResponseWriter, r *http.Request, status int, of *merchan
 }
 
 func (a *Admin) createTenant(w http.ResponseWriter, r *http.Request) error {
-	fields, err := readFields(w, r)
+	fields, request, err := a.readNew(w, r)
 	if err != nil {
 		return err
 	}
-	if _, err := newRecordID(fields); err != nil {
+	id, err := newRecordID(fields)
+	if err != nil {
 		return err
 	}
 	tenant, err := a.Applier.Rules().ReadTenant(fields)
 	if err != nil {
 		return err
 	}
-	of, err := a.Applier.Create(r.Context(), tenant, a.Real.Now())
+	of, err := store.Once(r.Context(), a.Store, request,
+		func(id uuid.UUID) (*merchant.Setup, error) { return a.Checkout.SetupOf(r.Context(), id) },
+		func() (*merchant.Setup, error) {
+			return a.Applier.Under(request, id).Create(r.Context(), tenant, a.Real.Now())
+		})
 	if err != nil {
 		return err
 	}

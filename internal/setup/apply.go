@@ -24,6 +24,18 @@ type Applier struct {
 	Environment merchant.Environment
 	// AllowTestGateways lets production have accounts that move no money.
 	AllowTestGateways bool
+
+	// request names the call that a change is made for, which makes a record.
+	request store.RequestKey
+	made    uuid.UUID
+}
+
+// Under gives an applier whose change is remembered as what a call has made. A call
+// that was made before under its key fails with store.IsRepeat.
+func (a *Applier) Under(request store.RequestKey, made uuid.UUID) *Applier {
+	under := *a
+	under.request, under.made = request, made
+	return &under
 }
 
 // Rules are what the deployment asks of records.
@@ -127,7 +139,7 @@ func (a *Applier) commit(ctx context.Context, now time.Time, prepare func(*plan)
 		if err = a.Store.Write(ctx, now, p.write); err == nil {
 			return p, nil
 		}
-		if !overtaken(err) {
+		if store.IsRepeat(err) || !overtaken(err) {
 			return nil, err
 		}
 		if store.IsKeyTaken(err) && len(p.chosenKeys) > 0 {

@@ -49,7 +49,7 @@ const MaxKeyName = 255
 
 // CreateKey makes a key for a tenant and gives its text, which only its holder
 // will know from then on.
-func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name string, environment merchant.Environment, now time.Time) (merchant.APIKey, merchant.Secret, error) {
+func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name string, environment merchant.Environment, now time.Time, request store.RequestKey) (merchant.APIKey, merchant.Secret, error) {
 	text := merchant.Secret(merchant.NewAPIKey(environment))
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > MaxKeyName || strings.ContainsFunc(name, unicode.IsControl) {
@@ -60,6 +60,7 @@ func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name st
 		Prefix: merchant.KeyDisplayPrefix(text.Reveal()), CreatedAt: now,
 	}
 	err := st.Write(ctx, now, func(tx *store.Tx) error {
+		tx.Remember(request, key.ID)
 		tx.AddAPIKey(key, merchant.HashAPIKey(text.Reveal()))
 		return nil
 	})

@@ -34,6 +34,7 @@ type plan struct {
 
 // write does all of it in the caller's unit of work.
 func (p *plan) write(tx *store.Tx) error {
+	tx.Remember(p.applier.request, p.applier.made)
 	for _, write := range p.writes {
 		if err := write(tx); err != nil {
 			return err
