@@ -5,12 +5,16 @@
 //
 //	run -- go test ./...
 //
+// Their data and the command's temporary files are in one folder, in memory where
+// there is room.
+//
 // It ends with the exit code of the command. An interrupt is passed on to the
 // command and all that it has started; the servers are stopped and their folder
 // is removed afterwards, whichever way the command ended.
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -52,7 +56,7 @@ func main() {
 func runWithServers(command []string) (int, error) {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	folder, err := os.MkdirTemp("", "sepad-test-")
+	folder, err := os.MkdirTemp(dataFolder(), "sepad-test-")
 	if err != nil {
 		return 1, err
 	}
@@ -62,7 +66,14 @@ func runWithServers(command []string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
+	files, err := subfolder(folder, "files", 0o711)
+	if err != nil {
+		return 1, err
+	}
 	return runCommand(command, append(os.Environ(),
+		// What go builds is large and stays where it would be.
+		"GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()),
+		"TMPDIR="+files,
 		testenv.PostgresVariable+"="+postgres.URL,
 		testenv.RedisVariable+"="+redis.URL,
 		testenv.RequireVariable+"=1",
@@ -78,7 +89,7 @@ func startServers(folder string) (postgres *server.Postgres, redis *server.Redis
 	}
 	var starting errgroup.Group
 	starting.Go(func() error {
-		home, err := subfolder(folder, "postgres")
+		home, err := subfolder(folder, "postgres", 0o700)
 		if err != nil {
 			return err
 		}
@@ -89,7 +100,7 @@ func startServers(folder string) (postgres *server.Postgres, redis *server.Redis
 		return err
 	})
 	starting.Go(func() error {
-		home, err := subfolder(folder, "redis")
+		home, err := subfolder(folder, "redis", 0o700)
 		if err != nil {
 			return err
 		}
@@ -103,9 +114,9 @@ func startServers(folder string) (postgres *server.Postgres, redis *server.Redis
 	return postgres, redis, err
 }
 
-func subfolder(folder, name string) (string, error) {
+func subfolder(folder, name string, mode os.FileMode) (string, error) {
 	path := filepath.Join(folder, name)
-	return path, os.Mkdir(path, 0o700)
+	return path, os.Mkdir(path, mode)
 }
 
 func stopServers(postgres *server.Postgres, redis *server.Redis) {
