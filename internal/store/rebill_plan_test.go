@@ -23,13 +23,17 @@ func TestDueSubscriptionsAreReadFromTheirIndex(t *testing.T) {
 		due := sold.NextBillingDate.Start()
 		const some, all = 2_000, 20_000
 		few := planOfThePick(t, env, 1, some, due.UnixMicro())
-		many := planOfThePick(t, env, some+1, all, due.UnixMicro())
-		for _, plan := range []string{few, many} {
-			if fault := faultOfThePick(env.Engine, plan); fault != "" {
-				t.Errorf("the plan has %s:\n%s", fault, plan)
-			}
+		if fault := faultOfThePick(env.Engine, few); fault != "" {
+			t.Errorf("the plan has %s:\n%s", fault, few)
 		}
-		if env.Engine == "postgres" && costOf(t, many) > 1.5*costOf(t, few) {
+		if env.Engine == "sqlite" {
+			return // it knows nothing of how many there are
+		}
+		many := planOfThePick(t, env, some+1, all, due.UnixMicro())
+		if fault := faultOfThePick(env.Engine, many); fault != "" {
+			t.Errorf("among many the plan has %s:\n%s", fault, many)
+		}
+		if costOf(t, many) > 1.5*costOf(t, few) {
 			t.Errorf("the cost has grown.\nAmong few:\n%s\nAmong many:\n%s", few, many)
 		}
 	})
@@ -104,10 +108,10 @@ func faultOfThePick(engine, plan string) string {
 	case strings.Contains(pick, "Sort") || strings.Contains(plan, "TEMP B-TREE"):
 		return "a sort of all that is due"
 	}
-	// SQLite's s is what was picked, not the table.
+	// SQLite's s is what was picked, not the table; q are pauses, at most one for a gateway.
 	whole := regexp.MustCompile(`Seq Scan on (subscriptions|leads|sessions|transactions)|Bitmap|Gather`)
 	if engine == "sqlite" {
-		whole = regexp.MustCompile(`SCAN [^s]`)
+		whole = regexp.MustCompile(`SCAN [^sq]`)
 	}
 	return whole.FindString(plan)
 }

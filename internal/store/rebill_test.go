@@ -126,7 +126,7 @@ func TestSubscriptionsDue(t *testing.T) {
 			first := sold.Transaction
 			storetest.Equal(t, due.First, payment.Transaction{
 				MaskedIBAN: first.MaskedIBAN, IBANCountry: first.IBANCountry, BIC: first.BIC, BankName: first.BankName,
-				HolderName: first.HolderName, Email: first.Email, MandateAt: first.MandateAt,
+				HolderName: first.HolderName, Email: first.Email, MandateAt: first.MandateAt, AmountMinor: first.AmountMinor,
 			})
 			iban, err := env.Vault.Open(due.SealedIBAN, vault.Purpose(shop.ID, "iban"))
 			version, versionErr := env.Store.SetupVersion(t.Context(), shop.ID)
