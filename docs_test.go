@@ -25,6 +25,21 @@ func TestMetricsInTheDocsExist(t *testing.T) {
 	}
 }
 
+// TestTestsInTheDocsExist keeps the security page from resting on tests that are gone.
+func TestTestsInTheDocsExist(t *testing.T) {
+	t.Parallel()
+	tests := textOf(t, ".", "_test.go")
+	named := regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(textOf(t, "docs", "security.md"), -1)
+	for _, name := range named {
+		if !strings.Contains(tests, "func "+name+"(t *testing.T)") {
+			t.Errorf("docs/security.md names %s, which does not exist", name)
+		}
+	}
+	if len(named) == 0 {
+		t.Error("docs/security.md names no test at all")
+	}
+}
+
 // textOf gathers the files below a path whose names end alike.
 func textOf(t *testing.T, below, suffix string) string {
 	t.Helper()
