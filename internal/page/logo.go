@@ -154,7 +154,7 @@ func isPicture(kind string) bool {
 type logoView struct {
 	Address template.URL
 	// Dark takes the place of Address on dark screens, "" when there is none.
-	Dark string
+	Dark template.Srcset
 	// Alt is the merchant's name, "" where the name stands beside the logo.
 	Alt string
 	// Plate says on which screens the logo needs a ground of its own.
@@ -181,9 +181,14 @@ func (p *Page) logoOf(r *http.Request, v visit) *logoView {
 	if !found.look.isSymbol {
 		shown.Alt = v.Tenant.Name
 	}
-	if dark := branding.LogoDarkURL; dark != nil && v.Session.ID != uuid.Nil && p.Logos.soon(r.Context(), *dark, p.Real.Now()).picture != nil {
-		shown.Dark = path + "?dark"
-		return shown
+	if branding.LogoDarkURL != nil {
+		if dark := p.Logos.soon(r.Context(), *branding.LogoDarkURL, p.Real.Now()); dark.picture != nil {
+			shown.Dark = template.Srcset(path + "?dark") //nolint:gosec // G203: likewise
+			if v.Session.ID == uuid.Nil {
+				shown.Dark = template.Srcset(dark.inline()) //nolint:gosec // G203: likewise
+			}
+			return shown
+		}
 	}
 	switch found.look.tone {
 	case toneLight:

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/checkout"
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 )
 
@@ -87,5 +91,28 @@ func TestTestAccountsStayInTheSandbox(t *testing.T) {
 		if offered := p.testIBANs(v) != nil; offered != one.offered {
 			t.Errorf("%s with %s: offered is %v", one.environment, one.adapter, offered)
 		}
+	}
+}
+
+func TestADarkScreenHasALogoOfItsOwn(t *testing.T) {
+	t.Parallel()
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte(`<svg viewBox="0 0 200 40" id="` + r.URL.Path[1:] + `"/>`))
+	}))
+	t.Cleanup(host.Close)
+	day, night := host.URL+"/day", host.URL+"/night"
+	p := &Page{Logos: NewLogos(true), Real: clock.Real{}}
+	v := visit{View: checkout.View{Page: &merchant.HostedPage{Branding: merchant.Branding{LogoURL: &day, LogoDarkURL: &night}}}}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	inline := func(name string) string {
+		return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(`<svg viewBox="0 0 200 40" id="`+name+`"/>`))
+	}
+	if got := p.logoOf(r, v); string(got.Address) != inline("day") || string(got.Dark) != inline("night") || got.Plate != "" {
+		t.Errorf("a preview shows %+v", got)
+	}
+	v.Session.ID, v.Session.Token = uuid.New(), "ps_x"
+	if got := p.logoOf(r, v); got.Address != "/pay/ps_x/logo/" || got.Dark != "/pay/ps_x/logo/?dark" || got.Plate != "" {
+		t.Errorf("a session shows %+v", got)
 	}
 }
