@@ -128,6 +128,10 @@ func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.
 	return all
 }
 
+// errNoAddress holds a rebill back that the bank would refuse, and with a code that
+// pauses all of its gateway account.
+var errNoAddress = errors.New("the account is outside the European Economic Area and the payer's address is not known: it is taken from the lead as soon as a session gives it")
+
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
 // lapsed. So many of the references that it could have are taken. When the silence
 // is over others may ask the gateway about the rebill.
@@ -140,6 +144,9 @@ func claimOne(tx *store.Tx, due store.DueSubscription, taken int, silence time.D
 	if lapsed {
 		tx.ChangeSubscription(due.Subscription, sub)
 		return nil, nil
+	}
+	if due.Lead.LacksAddress(due.First.IBANCountry) {
+		return nil, errNoAddress
 	}
 	rebill, err := payment.BeginRebill(sub, due.First, now)
 	if err != nil {

@@ -279,6 +279,33 @@ func TestNothingIsSentWithAnAccountNumberThatCannotBeOpened(t *testing.T) {
 	})
 }
 
+func TestNothingIsSentThatLacksThePayersAddress(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		held, sound := d.Subscribed(t), d.Subscribed(t)
+		d.Env.Exec(t, `UPDATE transactions SET iban_country = 'CH' WHERE subscription_id = $1`, held.ID.String())
+		d.Env.Exec(t, `UPDATE leads SET address = '', city = '' WHERE id = $1`, held.LeadID.String())
+		d.Time.Set(sound.NextBillingDate.Start())
+		d.Gateway.Answer(approved)
+		sent := len(d.Gateway.Submitted())
+		d.bill(t, 1)
+		after := d.Subscription(t, held.ID)
+		if len(d.Gateway.Submitted()) != sent+1 || after.Status != payment.SubscriptionActive || after.Tries != 0 || d.Billing.Checkout.Aside.Total() != 1 {
+			t.Errorf("the subscription is %s, %d rebills were sent", after.Status, len(d.Gateway.Submitted())-sent)
+		}
+		if !strings.Contains(d.Log(), "payer's address is not known") {
+			t.Error("nobody is told")
+		}
+		d.Env.Exec(t, `UPDATE leads SET address = 'Bahnhofstrasse 1', city = 'Zürich' WHERE id = $1`, held.LeadID.String())
+		d.World.Pass(time.Hour)
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		if after := d.Subscription(t, held.ID); after.SuccessfulCount != 1 {
+			t.Errorf("with an address it was billed %d times", after.SuccessfulCount)
+		}
+	})
+}
+
 // TestAProcessThatIsStoppingSettlesWhatItHasSent cancels the context while the
 // gateway works.
 func TestAProcessThatIsStoppingSettlesWhatItHasSent(t *testing.T) {
