@@ -3,6 +3,7 @@ package page_test
 import (
 	"archive/tar"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -81,16 +82,28 @@ type axeFinding struct {
 	} `json:"nodes"`
 }
 
-// checkAccessible lets axe look at the page as it is, with every rule. What was
-// loaded without scripts stays so; only axe itself needs them.
-func (p *tab) checkAccessible(name string) {
+// checkAccessible lets axe look at the page as it is, with every rule, or with some
+// only. What was loaded without scripts stays so; only axe itself needs them.
+func (p *tab) checkAccessible(name string, only ...string) {
 	p.t.Helper()
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
-	p.do(chromedp.Evaluate[chromedp.Void](p.b.axe))
-	// Only browsers without scripts are told to reload by themselves, and what
-	// they wait for is a payment's own pace.
-	rules := map[bool]string{true: `{"meta-refresh": {enabled: false}}`, false: `{}`}[p.look.scriptless]
-	for _, finding := range evaluate[[]axeFinding](p, `axe.run(document, {resultTypes: ["violations"], rules: `+rules+`}).then((r) => r.violations)`) {
+	if !evaluate[bool](p, `"axe" in window`) {
+		p.do(chromedp.Evaluate[chromedp.Void](p.b.axe))
+	}
+	options := map[string]any{"resultTypes": []string{"violations"}}
+	if p.look.scriptless {
+		// Only browsers without scripts are told to reload by themselves, and what
+		// they wait for is a payment's own pace.
+		options["rules"] = map[string]any{"meta-refresh": map[string]bool{"enabled": false}}
+	}
+	if len(only) > 0 {
+		options["runOnly"] = only
+	}
+	text, err := json.Marshal(options)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, finding := range evaluate[[]axeFinding](p, `axe.run(document, `+string(text)+`).then((r) => r.violations)`) {
 		for _, node := range finding.Nodes {
 			p.t.Errorf("%s (%s): axe rule %s: %s\n%s\n%s", name, p.look.name, finding.ID, finding.Help, node.HTML, node.Summary)
 		}
