@@ -43,12 +43,6 @@ type Directory struct {
 //go:embed directory.tsv
 var embeddedText string
 
-//go:embed NOTICE.md
-var notice string
-
-// Notice names the sources of the embedded directory and their licences, which ask to be passed on with it.
-func Notice() string { return notice }
-
 var loadEmbedded = sync.OnceValues(func() (*Directory, error) {
 	return parseDirectory("embedded directory", embeddedText)
 })

@@ -170,8 +170,12 @@ func TestTheEmbeddedDirectoryNamesDateAndSources(t *testing.T) {
 	if len(directory.Sources()) != 3 {
 		t.Fatalf("sources %v", directory.Sources())
 	}
+	notice, err := os.ReadFile("NOTICE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, source := range directory.Sources() {
-		if source.Version == "" || len(source.Countries) == 0 || !strings.Contains(Notice(), source.Name) {
+		if source.Version == "" || len(source.Countries) == 0 || !strings.Contains(string(notice), source.Name) {
 			t.Errorf("source %+v has no version, no country or no licence notice", source)
 		}
 	}
