@@ -45,6 +45,7 @@ type commands struct {
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`
 	Clock         clockCommand         `cmd:"" help:"Show the sandbox's clock, or move it forward."`
 	TestIBANs     testIBANsCommand     `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
+	Bank          bankCommand          `cmd:"" help:"Collect through a merchant's own bank: files out, answers in."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`
 	Version       versionCommand       `cmd:"" help:"Show the version of this program."`
 }
@@ -52,6 +53,8 @@ type commands struct {
 const (
 	exitFailed     = 1
 	exitWrongUsage = 2
+	// exitLeftOver tells that the work was done and something needs a person.
+	exitLeftOver = 3
 )
 
 // program is what commands have of the world.
@@ -83,10 +86,18 @@ func run(p *program, args []string) int {
 		return p.fail(fmt.Errorf("%w (see %s --help)", err, asked(err)), exitWrongUsage)
 	}
 	if err := chosen.Run(p); err != nil {
+		if _, isLeft := errors.AsType[*leftOver](err); isLeft {
+			return p.fail(err, exitLeftOver)
+		}
 		return p.fail(err, exitFailed)
 	}
 	return 0
 }
+
+// leftOver ends a command whose work is done but for what needs a person.
+type leftOver struct{ sentence string }
+
+func (l *leftOver) Error() string { return l.sentence }
 
 // asked is the command that a mistaken line came closest to.
 func asked(err error) string {

@@ -7,6 +7,7 @@
 //	tenant.go api_key.go record.go what tenants set up
 //	transaction.go chargeback.go   money that goes back
 //	import.go reconciliation.go    processors' files
+//	bank.go bank_body.go           files for merchants' banks, and what banks answer
 //	mandate.go                     what payers agreed to
 //	subscription.go                billing
 //	webhook_*.go                   deliveries, and the secrets of profiles

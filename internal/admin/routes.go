@@ -53,6 +53,7 @@ func (a *Admin) Routes() []web.Route {
 	routes = append(routes, a.moneyRoutes()...)
 	routes = append(routes, a.subscriptionRoutes()...)
 	routes = append(routes, a.pauseRoutes()...)
+	routes = append(routes, a.bankRoutes()...)
 	for _, guest := range a.Guests {
 		guest.Handler = a.guarded(guest.Handler)
 		routes = append(routes, guest)

@@ -16,6 +16,8 @@ type Preview struct {
 	Blocks   []PreviewBlock
 	// Faults are what a bank would refuse, or what would be lost on the way.
 	Faults []PreviewFault
+	// Held are the collections that an operator holds back.
+	Held []string
 }
 
 // PreviewBlock is what a block would hold.
@@ -58,5 +60,7 @@ func (b *Banking) Preview(ctx context.Context, account *Account, now time.Time) 
 		block.Count, block.SumMinor = block.Count+1, block.SumMinor+waiting.AmountMinor
 		preview.Count, preview.SumMinor = preview.Count+1, preview.SumMinor+waiting.AmountMinor
 	}
-	return preview, nil
+	var err error
+	preview.Held, err = b.tenant(account).HeldCollections(ctx, account.ID)
+	return preview, err
 }

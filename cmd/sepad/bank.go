@@ -1,0 +1,295 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/admin"
+	"sepad/internal/banking"
+	"sepad/internal/config"
+	"sepad/internal/gateway/bank/playedbank"
+	"sepad/internal/merchant"
+	"sepad/internal/store"
+	"sepad/internal/store/listing"
+)
+
+type bankCommand struct {
+	Preview   bankPreviewCommand   `cmd:"" help:"Show what the next file would hold, and what a bank would refuse."`
+	Write     bankWriteCommand     `cmd:"" help:"Write what is due now, outside of the daily cut-off."`
+	List      bankListCommand      `cmd:"" aliases:"files" help:"List files, the newest first."`
+	Show      bankShowCommand      `cmd:"" aliases:"export" help:"Show one file with its collections, or its very bytes."`
+	Deliver   bankDeliverCommand   `cmd:"" help:"Put the files that wait where the bank fetches them."`
+	Read      bankReadCommand      `cmd:"" help:"Take in a bank's answers: pain.002, camt.053, camt.054."`
+	Unmatched bankUnmatchedCommand `cmd:"" help:"List lines of a bank's answers that match nothing."`
+	Assign    bankAssignCommand    `cmd:"" help:"Say to which payment a line belongs that matched nothing."`
+	Hold      bankHoldCommand      `cmd:"" help:"Keep a collection out of every file until it is released."`
+	Release   bankReleaseCommand   `cmd:"" help:"Let a collection that is held back into the next file."`
+	Test      bankTestCommand      `cmd:"" help:"Try the connection to the bank: folder or server, login, host key."`
+	Answer    bankAnswerCommand    `cmd:"" help:"Sandbox only: play the bank, and answer the files in out/."`
+}
+
+// bankFlags find the data and speak of banks.
+type bankFlags struct {
+	JSON bool `name:"json" help:"As JSON, like the admin API."`
+	dataFlags
+}
+
+// bank opens the data for work around banks, at the service's time.
+func (f bankFlags) bank(p *program, work func(b *banking.Banking, now time.Time) error) error {
+	return f.use(p, func(st *store.Store, access config.Access) error {
+		service, err := serviceClock(p, st, access)
+		if err != nil {
+			return err
+		}
+		useCase := useCases(st, access, service)
+		return work(&banking.Banking{Checkout: useCase, Logger: useCase.Logger}, service.Now())
+	})
+}
+
+// accountFlags name an account at a bank.
+type accountFlags struct {
+	Gateway string `name:"gateway" short:"g" required:"" placeholder:"ID|NAME" help:"The bank gateway, by id, or by name where no other has it."`
+	bankFlags
+}
+
+func (f accountFlags) account(p *program, work func(b *banking.Banking, account *banking.Account, now time.Time) error) error {
+	return f.bank(p, func(b *banking.Banking, now time.Time) error {
+		account, err := b.Find(p.ctx, f.Gateway)
+		if err != nil {
+			return err
+		}
+		return work(b, account, now)
+	})
+}
+
+func (p *program) printJSON(value any) error {
+	encoder := json.NewEncoder(p.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+type bankPreviewCommand struct{ accountFlags }
+
+func (c *bankPreviewCommand) Run(p *program) error {
+	return c.account(p, func(b *banking.Banking, account *banking.Account, now time.Time) error {
+		preview, err := b.Preview(p.ctx, account, now)
+		if err != nil {
+			return err
+		}
+		body := admin.BankPreviewOf(preview)
+		if c.JSON {
+			return p.printJSON(body)
+		}
+		fmt.Fprintf(p.stdout, "%d collections of %s EUR at the cut-off of %s.\n", body.Count, body.Sum, preview.CutOffAt.In(account.Terms.Zone).Format("2006-01-02 15:04 MST"))
+		for _, block := range body.Blocks {
+			fmt.Fprintf(p.stdout, "  due %s  %s  %d of %s EUR\n", block.DueDate, block.SequenceType, block.Count, block.Sum)
+		}
+		for _, fault := range body.Refused {
+			fmt.Fprintf(p.stdout, "refused  %s  %s: %s\n", fault.MerchantTransactionID, fault.Field, fault.Reason)
+		}
+		for _, fault := range body.Changed {
+			fmt.Fprintf(p.stdout, "changed  %s  %s: %s\n", fault.MerchantTransactionID, fault.Field, fault.Reason)
+		}
+		for _, held := range body.Held {
+			fmt.Fprintf(p.stdout, "held     %s\n", held)
+		}
+		return nil
+	})
+}
+
+type bankWriteCommand struct{ accountFlags }
+
+func (c *bankWriteCommand) Run(p *program) error {
+	return c.account(p, func(b *banking.Banking, account *banking.Account, now time.Time) error {
+		files, err := b.Collect(p.ctx, account, now, now)
+		if err != nil {
+			return err
+		}
+		if _, err := b.Deliver(p.ctx, now); err != nil {
+			return err
+		}
+		bodies := make([]admin.BankFileBody, len(files))
+		for i, file := range files {
+			present, err := b.Checkout.Store.Tenant(file.TenantID).BankFile(p.ctx, file.ID)
+			if err != nil {
+				return err
+			}
+			bodies[i] = admin.BankFileOf(present)
+		}
+		if c.JSON {
+			return p.printJSON(bodies)
+		}
+		if len(files) == 0 {
+			fmt.Fprintf(p.stderr, "Nothing is due at %s.\n", account.Name)
+			return nil
+		}
+		return printFiles(p, bodies)
+	})
+}
+
+func printFiles(p *program, files []admin.BankFileBody) error {
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tMESSAGE\tDUE\tCOUNT\tSUM\tSTATE\tPROBLEM")
+	for _, f := range files {
+		problem := "-"
+		if f.Problem != nil {
+			problem = *f.Problem
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", f.ID, f.MessageID, f.DueDate, f.Count, f.Sum, f.State, problem)
+	}
+	return table.Flush()
+}
+
+type bankListCommand struct {
+	Gateway string `name:"gateway" short:"g" placeholder:"ID|NAME" help:"Only those of this bank gateway."`
+	Limit   int    `name:"limit" default:"50" help:"How many at most (default: 50)."`
+	bankFlags
+}
+
+func (c *bankListCommand) Run(p *program) error {
+	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
+		search := listing.BankFileSearch{}
+		if c.Gateway != "" {
+			account, err := b.Find(p.ctx, c.Gateway)
+			if err != nil {
+				return err
+			}
+			search.TenantID, search.GatewayID = account.Setup.Tenant.ID, account.ID
+		}
+		found, err := listing.SearchBankFiles(p.ctx, b.Checkout.Store, search, listing.Stretch{Limit: max(1, c.Limit)})
+		if err != nil {
+			return err
+		}
+		bodies := make([]admin.BankFileBody, len(found.Rows))
+		for i, file := range found.Rows {
+			bodies[i] = admin.BankFileOf(file)
+		}
+		if c.JSON {
+			return p.printJSON(bodies)
+		}
+		return printFiles(p, bodies)
+	})
+}
+
+type bankShowCommand struct {
+	ID  string `arg:"" help:"The file, by its id."`
+	XML bool   `name:"xml" help:"The very bytes, on standard output."`
+	bankFlags
+}
+
+func (c *bankShowCommand) Run(p *program) error {
+	id, err := uuid.Parse(c.ID)
+	if err != nil {
+		return fmt.Errorf("%q is no id of a bank file", c.ID)
+	}
+	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
+		st := b.Checkout.Store
+		tenantID, err := st.BankFileOwner(p.ctx, id)
+		if err != nil {
+			return fmt.Errorf("there is no bank file %s", id)
+		}
+		file, err := st.Tenant(tenantID).BankFile(p.ctx, id)
+		if err != nil {
+			return err
+		}
+		if c.XML {
+			return b.Content(p.ctx, file, p.stdout)
+		}
+		body, err := admin.BankFileDetail(p.ctx, b, file, 0, file.Count)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(body)
+		}
+		return printFile(p, body)
+	})
+}
+
+func printFile(p *program, body admin.BankFileDetailBody) error {
+	if err := printFiles(p, []admin.BankFileBody{body.BankFileBody}); err != nil {
+		return err
+	}
+	words := map[bool]string{true: "agree", false: "DIFFER"}[body.Matching.Agrees]
+	fmt.Fprintf(p.stdout, "\nOurs: %s collected, %s returned. Statement: %s credited, %s debited. They %s.\n\n", body.Matching.Collected,
+		body.Matching.Returned, orNothing(body.Matching.Credited), orNothing(body.Matching.Debited), words)
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NO\tEND-TO-END ID\tMANDATE\tACCOUNT\tAMOUNT\tDUE\tSEQUENCE\tSTATUS")
+	for _, e := range body.Collections {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Position, e.EndToEndID, e.MandateReferenceID, e.IBANMasked, e.Amount, e.DueDate, e.SequenceType, e.Status)
+	}
+	return table.Flush()
+}
+
+func orNothing(text *string) string {
+	if text == nil {
+		return "nothing"
+	}
+	return *text
+}
+
+type bankDeliverCommand struct{ bankFlags }
+
+func (c *bankDeliverCommand) Run(p *program) error {
+	return c.bank(p, func(b *banking.Banking, now time.Time) error {
+		delivered, err := b.Deliver(p.ctx, now)
+		if err != nil {
+			return err
+		}
+		left, err := b.Checkout.Store.BankFilesWaiting(p.ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%d delivered, %d wait.\n", delivered, len(left))
+		for _, file := range left {
+			fmt.Fprintf(p.stderr, "%s: %s\n", file.ID, file.Problem)
+		}
+		if len(left) > 0 {
+			return errors.New("not every file could be delivered")
+		}
+		return nil
+	})
+}
+
+type bankTestCommand struct{ accountFlags }
+
+func (c *bankTestCommand) Run(p *program) error {
+	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
+		if err := b.Test(p.ctx, account); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s: files can be put, answers can be listed.\n", account.Name)
+		return nil
+	})
+}
+
+type bankAnswerCommand struct {
+	Files []string `arg:"" optional:"" type:"existingfile" help:"Files to answer; all in out/ where none is given."`
+	Shape string   `name:"shape" enum:"plain,german,dutch,swiss,french" default:"plain" help:"How the bank writes: plain, german, dutch, swiss or french (default: plain)."`
+	accountFlags
+}
+
+func (bankAnswerCommand) Help() string {
+	return "What it answers is decided by the test IBANs, up to the sandbox's present. The service reads what is put into in/ by itself."
+}
+
+func (c *bankAnswerCommand) Run(p *program) error {
+	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
+		if b.Checkout.Environment != merchant.Sandbox {
+			return errors.New("only a sandbox has a bank that is played")
+		}
+		put, err := b.Answer(account, playedbank.Shape(c.Shape), c.Files, b.Checkout.Clock.Now())
+		if err != nil {
+			return err
+		}
+		for _, name := range put {
+			fmt.Fprintln(p.stdout, name)
+		}
+		return nil
+	})
+}

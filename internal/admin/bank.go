@@ -1,0 +1,346 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/banking"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/listing"
+	"sepad/internal/web"
+)
+
+// bankRoutes are those around files for merchants' banks and what banks answer.
+func (a *Admin) bankRoutes() []web.Route {
+	return []web.Route{
+		{Method: "GET", Pattern: "/admin/v1/bank-files/", Handler: a.guarded(a.listBankFiles)},
+		{Method: "POST", Pattern: "/admin/v1/bank-files/", Handler: a.guarded(a.writeBankFiles)},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/preview/", Handler: a.guarded(a.previewBankFile)},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/", Handler: a.guarded(a.showBankFile)},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/content/", Handler: a.guarded(a.downloadBankFile)},
+		{Method: "GET", Pattern: "/admin/v1/bank-statements/", Handler: a.guarded(a.listBankStatements)},
+		{Method: "POST", Pattern: "/admin/v1/bank-statements/", Handler: a.guarded(a.readBankStatement)},
+		{Method: "GET", Pattern: "/admin/v1/bank-statements/{id}/", Handler: a.guarded(a.showBankStatement)},
+		{Method: "GET", Pattern: "/admin/v1/bank-entries/", Handler: a.guarded(a.listBankEntries)},
+		{Method: "POST", Pattern: "/admin/v1/bank-entries/{id}/assign/", Handler: a.guarded(a.assignBankEntry)},
+		{Method: "POST", Pattern: "/admin/v1/bank-connections/test/", Handler: a.guarded(a.testBankConnection)},
+		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/hold/", Handler: a.guarded(a.steerCollection(a.Banking.Hold))},
+		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/release/", Handler: a.guarded(a.steerCollection(a.Banking.Release))},
+	}
+}
+
+// shownCollections is how many collections of a file one answer lists.
+const shownCollections = 1000
+
+// bankAccount finds the account that a gateway's id names.
+func (a *Admin) bankAccount(r *http.Request, gatewayID uuid.UUID) (*banking.Account, error) {
+	tenantID, _, found, err := a.Store.RecordOwner(r.Context(), gatewayID)
+	if err == nil && found {
+		account, err := a.Banking.AccountOf(r.Context(), tenantID, gatewayID)
+		if !errors.Is(err, banking.ErrNoBank) {
+			return account, err
+		}
+		found = false
+	}
+	if err == nil && !found {
+		err = payment.Fields{"gateway_id": "There is no bank gateway of this id."}.Err()
+	}
+	return nil, err
+}
+
+// accountInBody reads {"gateway_id"}.
+func (a *Admin) accountInBody(w http.ResponseWriter, r *http.Request) (*banking.Account, error) {
+	object, err := web.DecodeObject(w, r)
+	if err != nil {
+		return nil, err
+	}
+	bad := payment.Fields{}
+	id := web.NewReader(object, bad).UUID("gateway_id", web.Required)
+	if err := bad.Err(); err != nil {
+		return nil, err
+	}
+	return a.bankAccount(r, *id)
+}
+
+// listBankFiles answers GET /bank-files/.
+func (a *Admin) listBankFiles(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := listing.BankFileSearch{Common: q.common(), GatewayID: q.id("gateway_id"), State: store.BankFileState(q.text("state"))}
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[store.BankFile], error) {
+		return listing.SearchBankFiles(ctx, a.Store, search, s)
+	}, func(f store.BankFile) uuid.UUID { return f.ID }, BankFileOf)
+}
+
+// writeBankFiles answers POST /bank-files/: what waits is written now, outside of the daily cut-off.
+func (a *Admin) writeBankFiles(w http.ResponseWriter, r *http.Request) error {
+	account, err := a.accountInBody(w, r)
+	if err != nil {
+		return err
+	}
+	now := a.Checkout.Clock.Now()
+	files, err := a.Banking.Collect(r.Context(), account, now, now)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Banking.Deliver(r.Context(), now); err != nil {
+		return err
+	}
+	list := listBody[BankFileBody]{Results: []BankFileBody{}}
+	for _, file := range files {
+		present, err := a.Store.Tenant(file.TenantID).BankFile(r.Context(), file.ID)
+		if err != nil {
+			return err
+		}
+		list.Results = append(list.Results, BankFileOf(present))
+	}
+	status := http.StatusCreated
+	if len(files) == 0 {
+		status = http.StatusOK
+	}
+	web.WriteJSON(w, r, status, list)
+	return nil
+}
+
+// previewBankFile answers GET /bank-files/preview/?gateway_id=….
+func (a *Admin) previewBankFile(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	id := q.id("gateway_id")
+	if id == uuid.Nil {
+		q.bad.Add("gateway_id", "gateway_id is required.")
+	}
+	if err := q.bad.Err(); err != nil {
+		return err
+	}
+	account, err := a.bankAccount(r, id)
+	if err != nil {
+		return err
+	}
+	preview, err := a.Banking.Preview(r.Context(), account, a.Checkout.Clock.Now())
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusOK, BankPreviewOf(preview))
+	return nil
+}
+
+func (a *Admin) findBankFile(r *http.Request) (store.BankFile, error) {
+	id, err := pathID(r, "id", store.ErrNoBankFile)
+	if err != nil {
+		return store.BankFile{}, err
+	}
+	tenantID, err := a.Store.BankFileOwner(r.Context(), id)
+	if err != nil {
+		return store.BankFile{}, err
+	}
+	return a.Store.Tenant(tenantID).BankFile(r.Context(), id)
+}
+
+// showBankFile answers GET /bank-files/{id}/ with its collections from after a position on.
+func (a *Admin) showBankFile(w http.ResponseWriter, r *http.Request) error {
+	file, err := a.findBankFile(r)
+	if err != nil {
+		return err
+	}
+	after := 0
+	if text := r.URL.Query().Get("after"); text != "" {
+		if after, err = strconv.Atoi(text); err != nil {
+			return payment.Fields{"after": "after must be a number."}.Err()
+		}
+	}
+	body, err := BankFileDetail(r.Context(), a.Banking, file, after, shownCollections)
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusOK, body)
+	return nil
+}
+
+var errNoBytes = &payment.Error{Kind: payment.Conflict, Detail: "The file is still being written."}
+
+// downloadBankFile answers GET /bank-files/{id}/content/ with the very bytes.
+func (a *Admin) downloadBankFile(w http.ResponseWriter, r *http.Request) error {
+	file, err := a.findBankFile(r)
+	if err != nil {
+		return err
+	}
+	if file.State == store.BankFileOpen || file.State == store.BankFileClosed {
+		return errNoBytes
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)
+	w.Header().Set("Content-Length", strconv.Itoa(file.SizeBytes))
+	w.Header().Set("Cache-Control", "no-store")
+	if err := a.Banking.Content(r.Context(), file, w); err != nil {
+		return errors.Join(http.ErrAbortHandler, err) // half of it is gone already
+	}
+	return nil
+}
+
+// listBankStatements answers GET /bank-statements/.
+func (a *Admin) listBankStatements(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := listing.BankStatementSearch{Common: q.common(), GatewayID: q.id("gateway_id")}
+	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[store.BankStatement], error) {
+		return listing.SearchBankStatements(ctx, a.Store, search, s)
+	}, func(s store.BankStatement) uuid.UUID { return s.ID }, bankStatementOf)
+}
+
+// largestAnswer is the largest file of a bank that is taken in: it is held while it is read.
+const largestAnswer = 256 << 20
+
+var errAnswerTooLarge = &web.StatusError{Status: http.StatusRequestEntityTooLarge, Detail: "A bank's file has at most 256 MiB."}
+
+// readBankStatement answers POST /bank-statements/ when the file has been taken in.
+func (a *Admin) readBankStatement(w http.ResponseWriter, r *http.Request) error {
+	upload, err := web.ReadUpload(w, r)
+	if err != nil {
+		return err
+	}
+	bad := payment.Fields{}
+	gatewayID, isDryRun := formID(upload, "gateway_id", bad), formBool(upload, "dry_run", bad)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	account, err := a.bankAccount(r, gatewayID)
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(io.LimitReader(upload.File, largestAnswer+1))
+	if err != nil {
+		return err
+	}
+	if len(content) > largestAnswer {
+		return errAnswerTooLarge
+	}
+	readings, err := a.Banking.Read(r.Context(), account, "upload", content, isDryRun)
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusCreated, listBody[BankReadingBody]{Results: BankReadingsOf(readings)})
+	return nil
+}
+
+// showBankStatement answers GET /bank-statements/{id}/ with its entries from after a position on.
+func (a *Admin) showBankStatement(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "id", store.ErrNoBankStatement)
+	if err != nil {
+		return err
+	}
+	tenantID, err := a.Store.BankStatementOwner(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	found, err := a.Store.Tenant(tenantID).BankStatement(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	after, _ := strconv.Atoi(r.URL.Query().Get("after")) // from the beginning
+	lines, err := a.Store.Tenant(tenantID).BankLines(r.Context(), id, after, shownCollections)
+	if err != nil {
+		return err
+	}
+	body := bankStatementDetail{bankStatementBody: bankStatementOf(found), Entries: make([]BankEntryBody, len(lines))}
+	for i, line := range lines {
+		if body.Entries[i], err = BankEntryOf(a.Banking, line); err != nil {
+			return err
+		}
+	}
+	web.WriteJSON(w, r, http.StatusOK, body)
+	return nil
+}
+
+// listBankEntries answers GET /bank-entries/.
+func (a *Admin) listBankEntries(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := listing.BankLineSearch{TenantID: q.id("tenant_id"), GatewayID: q.id("gateway_id"), StatementID: q.id("statement_id")}
+	switch text := q.text("matched"); text {
+	case "":
+	case "true", "false":
+		matched := text == "true"
+		search.Matched = &matched
+	default:
+		q.bad.Add("matched", "matched must be true or false.")
+	}
+	var failed error
+	err := answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[store.BankLine], error) {
+		return listing.SearchBankLines(ctx, a.Store, search, s)
+	}, func(l store.BankLine) uuid.UUID { return l.ID }, func(l store.BankLine) BankEntryBody {
+		body, err := BankEntryOf(a.Banking, l)
+		failed = errors.Join(failed, err)
+		return body
+	})
+	return errors.Join(err, failed)
+}
+
+// assignBankEntry answers POST /bank-entries/{id}/assign/ {"transaction_id"}.
+func (a *Admin) assignBankEntry(w http.ResponseWriter, r *http.Request) error {
+	object, err := web.DecodeObject(w, r)
+	if err != nil {
+		return err
+	}
+	bad := payment.Fields{}
+	transactionID := web.NewReader(object, bad).UUID("transaction_id", web.Required)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	id, err := pathID(r, "id", store.ErrNoBankLine)
+	if err != nil {
+		return err
+	}
+	tenantID, err := a.Store.BankLineOwner(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	line, err := a.Banking.Assign(r.Context(), tenantID, id, *transactionID)
+	if err != nil {
+		return err
+	}
+	body, err := BankEntryOf(a.Banking, line)
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusOK, body)
+	return nil
+}
+
+// testBankConnection answers POST /bank-connections/test/ {"gateway_id"}: what goes wrong is told in words.
+func (a *Admin) testBankConnection(w http.ResponseWriter, r *http.Request) error {
+	account, err := a.accountInBody(w, r)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		OK      bool    `json:"ok"`
+		Problem *string `json:"problem"`
+	}{OK: true}
+	if err := a.Banking.Test(r.Context(), account); err != nil {
+		text := err.Error()
+		body.OK, body.Problem = false, &text
+	}
+	web.WriteJSON(w, r, http.StatusOK, body)
+	return nil
+}
+
+// steerCollection answers POST /transactions/{id}/hold/ and /release/ with the transaction.
+func (a *Admin) steerCollection(steer func(ctx context.Context, tenantID, id uuid.UUID) error) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, err := pathID(r, "id", store.ErrNoTransaction)
+		if err != nil {
+			return err
+		}
+		tenantID, err := a.Store.TransactionOwner(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		if err := steer(r.Context(), tenantID, id); err != nil {
+			return err
+		}
+		return a.writeTransaction(w, r, http.StatusOK, tenantID, id)
+	}
+}

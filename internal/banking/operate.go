@@ -1,0 +1,215 @@
+package banking
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/iso20022"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// What an operator decides by hand.
+
+var (
+	errAssigned = &payment.Error{Kind: payment.Conflict, Detail: "The entry belongs to something already."}
+	errNoFile   = &payment.Error{Kind: payment.Conflict, Detail: "The transaction is in no bank file of this gateway."}
+	errInFile   = &payment.Error{Kind: payment.Conflict, Detail: "The collection is in a bank file: only a refund after it was collected, or a reversal at the bank, can help."}
+	errNotHeld  = &payment.Error{Kind: payment.Conflict, Detail: "The collection is not held back."}
+	errNotHere  = &payment.Error{Kind: payment.Conflict, Detail: "The transaction does not wait for a bank file."}
+)
+
+// Hold keeps a collection out of every file until it is released. One that is in a file can no longer be held back.
+func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) error {
+	err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
+		tx.HoldCollection(tenantID, transactionID)
+		return nil
+	})
+	if !errors.Is(err, store.ErrStale) {
+		return err
+	}
+	if _, err := b.store().Tenant(tenantID).BankEntry(ctx, transactionID); err == nil {
+		return errInFile
+	}
+	return errNotHere
+}
+
+// Release lets a collection that was held back into the next file.
+func (b *Banking) Release(ctx context.Context, tenantID, transactionID uuid.UUID) error {
+	err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
+		tx.ReleaseCollection(tenantID, transactionID)
+		return nil
+	})
+	if errors.Is(err, store.ErrStale) {
+		return errNotHeld
+	}
+	return err
+}
+
+// Assign does what a line that matched nothing says, to the collection that a person says it belongs to.
+func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uuid.UUID) (store.BankLine, error) {
+	line, err := b.store().Tenant(tenantID).BankLine(ctx, lineID)
+	if err == nil && !line.IsOpen() {
+		err = errAssigned
+	}
+	if err != nil {
+		return line, err
+	}
+	account, err := b.AccountOf(ctx, tenantID, line.GatewayID)
+	if err != nil {
+		return line, err
+	}
+	entry, err := b.tenant(account).BankEntry(ctx, transactionID)
+	if err != nil {
+		return line, errNoFile
+	}
+	before := line.Result
+	r := &reader{Banking: b, ctx: ctx, account: account, statement: store.BankStatement{TenantID: tenantID}, now: b.Checkout.Clock.Now()}
+	if err := r.byHand(entry, &line); err != nil {
+		return line, err
+	}
+	if line.Result == store.LineContradicts {
+		return line, &payment.Error{Kind: payment.Conflict, Detail: line.Note}
+	}
+	line.Result, line.Note, line.TransactionID = store.LineAssigned, "", &entry.TransactionID
+	err = b.store().Write(ctx, r.now, func(tx *store.Tx) error {
+		tx.AssignBankLine(before, line)
+		tx.SettleBankFiles(tenantID, account.ID)
+		return nil
+	})
+	if errors.Is(err, store.ErrStale) {
+		err = errAssigned
+	}
+	return line, err
+}
+
+// byHand applies a line to the collection that it belongs to.
+func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
+	line.Result = store.LineKnown
+	var err error
+	switch line.Kind {
+	case string(iso20022.Returned):
+		line.ChargesMinor += max(0, line.AmountMinor-entry.AmountMinor)
+		booked, _ := time.Parse(time.DateOnly, line.BookingDate) // none is the zero time
+		err = r.giveBack(entry, iso20022.Reason{Code: line.Reason}, line.ChargesMinor, firstDate(booked, r.now), line)
+	case string(iso20022.Collected):
+		err = r.collected(entry, line)
+	case string(iso20022.OfPayment) + "_" + string(iso20022.Rejected):
+		err = r.reject(entry, iso20022.Reason{Code: line.Reason}, line)
+	}
+	if ours, isOurs := errors.AsType[failure](err); isOurs {
+		return ours.error
+	}
+	return err
+}
+
+// Text is what a bank wrote in words on a line.
+func (b *Banking) Text(line store.BankLine) (string, error) {
+	text, err := b.Checkout.Vault.Open(line.SealedText, store.PurposeBankFile(line.TenantID))
+	return string(text), err
+}
+
+// Test tries an account's place: it logs in, and writes and removes a small file where the bank's are put.
+func (b *Banking) Test(ctx context.Context, account *Account) error {
+	return withPlace(ctx, account, func(p place) error {
+		trial := "." + payment.NewID().String() + ".trial"
+		err := p.Put(trial, func(out io.Writer) error {
+			_, err := io.WriteString(out, "sepad tries this connection\n")
+			return err
+		})
+		if err = errors.Join(err, p.Discard(trial)); err != nil {
+			return err
+		}
+		_, err = p.Answers()
+		return err
+	})
+}
+
+// Matching holds our records of a file against what the bank said of it.
+type Matching struct {
+	// Ours are our payments by status.
+	Ours []store.BankMatch
+	// Bank is what the bank said, by message and kind of line.
+	Bank []store.BankMatch
+	// CollectedMinor and ReturnedMinor are ours; Credited and Debited are the statement's, nil while it says nothing.
+	CollectedMinor, ReturnedMinor payment.Minor
+	CreditedMinor, DebitedMinor   *payment.Minor
+}
+
+// Agrees tells that the statement's sums are ours, to the cent. While there is no statement nothing disagrees.
+func (m Matching) Agrees() bool {
+	return (m.CreditedMinor == nil || *m.CreditedMinor == m.CollectedMinor) && (m.DebitedMinor == nil || *m.DebitedMinor == m.ReturnedMinor)
+}
+
+// Match gives the matching report of a file.
+func (b *Banking) Match(ctx context.Context, file store.BankFile) (m Matching, err error) {
+	rows, err := b.store().Tenant(file.TenantID).BankMatches(ctx, file.ID)
+	for _, row := range rows {
+		if row.Source != "" {
+			m.Bank = append(m.Bank, row)
+			m.book(row)
+			continue
+		}
+		m.Ours = append(m.Ours, row)
+		of := payment.Transaction{Status: payment.TransactionStatus(row.Kind)}
+		if of.IsDecided() && !of.IsDeclined() {
+			m.CollectedMinor += row.SumMinor
+		}
+		if of.IsChargedBack() {
+			m.ReturnedMinor += row.SumMinor
+		}
+	}
+	return m, err
+}
+
+// book takes what a statement says; notices announce the same bookings.
+func (m *Matching) book(row store.BankMatch) {
+	if row.Source != string(iso20022.FullDay) {
+		return
+	}
+	switch row.Kind {
+	case string(iso20022.Collected):
+		m.CreditedMinor = &row.SumMinor
+	case string(iso20022.Returned):
+		m.DebitedMinor = &row.SumMinor
+	}
+}
+
+// ReadPath reads a file, or every file of a folder, by their paths on this machine.
+func (b *Banking) ReadPath(ctx context.Context, account *Account, name string, isDryRun bool) (readings []Reading, err error) {
+	found, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{name}
+	if found.IsDir() {
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return nil, err
+		}
+		names = names[:0]
+		for _, entry := range entries {
+			if entry.Type().IsRegular() {
+				names = append(names, path.Join(name, entry.Name()))
+			}
+		}
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return readings, err
+		}
+		read, err := b.Read(ctx, account, path.Base(name), content, isDryRun)
+		readings = append(readings, read...)
+		if err != nil {
+			return readings, err
+		}
+	}
+	return readings, nil
+}

@@ -1,0 +1,98 @@
+package banking_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/gateway/bank/playedbank"
+)
+
+// operator calls the admin API about banks.
+func (b *bundle) operator(t *testing.T, path string, body any) apptest.Answer {
+	t.Helper()
+	return b.Do(t, apptest.Request{Path: "/admin/v1/" + path, Key: apptest.AdminToken, Body: body})
+}
+
+// first gives the first of a list.
+func first(t *testing.T, list apptest.Answer, name string) map[string]any {
+	t.Helper()
+	all := list.Get(t, name).([]any)
+	if len(all) == 0 {
+		t.Fatalf("%s is empty: %s", name, list.Raw)
+	}
+	return all[0].(map[string]any)
+}
+
+func TestPeopleSteerFiles(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		account := apptest.Body{"gateway_id": houseBank}
+		sent, held := b.pay(t, apptest.Approved), b.pay(t, apptest.Approved)
+		b.operator(t, "bank-connections/test/", account).Want(t, 200, apptest.Fields{"ok": true})
+
+		t.Run("a collection is held back until it is in a file", func(t *testing.T) {
+			b.operator(t, "transactions/"+held+"/hold/", apptest.Body{}).Want(t, 200, apptest.Fields{"status": "pending"})
+			b.operator(t, "transactions/"+held+"/hold/", apptest.Body{}).Want(t, 409, nil)
+			b.operator(t, "bank-files/preview/?gateway_id="+houseBank, nil).Want(t, 200, apptest.Fields{"count": 1.0, "sum": "49.00"})
+			if file := first(t, b.operator(t, "bank-files/", account).Want(t, 201, nil), "results"); file["count"] != 1.0 || file["state"] != "sent" {
+				t.Errorf("%v", file)
+			}
+			b.operator(t, "bank-files/", account).Want(t, 200, apptest.Fields{"results": []any{}})
+			b.operator(t, "transactions/"+sent+"/hold/", apptest.Body{}).WantDetail(t, 409,
+				"The collection is in a bank file: only a refund after it was collected, or a reversal at the bank, can help.")
+			b.operator(t, "transactions/"+held+"/release/", apptest.Body{}).Want(t, 200, nil)
+			b.operator(t, "bank-files/", account).Want(t, 201, nil)
+		})
+		t.Run("a file is shown and downloaded as it was sent", func(t *testing.T) {
+			newest := b.operator(t, "bank-files/?gateway_id="+houseBank, nil).Want(t, 200, nil)
+			id := first(t, newest, "results")["id"].(string)
+			detail := b.operator(t, "bank-files/"+id+"/", nil).Want(t, 200, apptest.Fields{"matching.agrees": true})
+			if first(t, detail, "collections")["status"] != "pending" || first(t, detail, "blocks")["count"] != 1.0 {
+				t.Errorf("%s", detail.Raw)
+			}
+			content := b.operator(t, "bank-files/"+id+"/content/", nil)
+			found := false
+			for _, out := range b.out(t) {
+				found = found || bytes.Equal(out, content.Raw)
+			}
+			if content.Status != 200 || !found {
+				t.Errorf("%d, %d bytes that were never sent", content.Status, len(content.Raw))
+			}
+		})
+		t.Run("a line that matched nothing is given its place by hand, once", func(t *testing.T) {
+			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
+			must(t, err)
+			_, err = b.App.Banking.Read(t.Context(), b.account, "statement.xml", statement, false)
+			must(t, err)
+			open := b.operator(t, "bank-entries/?matched=false", nil).Want(t, 200, nil)
+			line, assign := "", apptest.Body{"transaction_id": sent}
+			for _, one := range open.Get(t, "results").([]any) {
+				if one := one.(map[string]any); one["kind"] == "returned" {
+					line = one["id"].(string)
+				}
+			}
+			b.operator(t, "bank-entries/"+line+"/assign/", assign).Want(t, 200, apptest.Fields{"result": "assigned", "transaction_id": sent})
+			b.wantStatus(t, sent, "charged_back")
+			b.operator(t, "bank-entries/"+line+"/assign/", assign).Want(t, 409, nil)
+		})
+	})
+}
+
+func TestTheSumsOfFileAndStatementAreEqual(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}), "settle_days: 30")
+	for _, iban := range []string{apptest.Approved, apptest.Approved} {
+		b.pay(t, iban)
+	}
+	b.cutOff(t)
+	b.Advance(t, 7*24*3600*1e9)
+	b.answer(t, playedbank.Plain)
+	m, err := b.App.Banking.Match(t.Context(), b.files(t)[0])
+	must(t, err)
+	if !m.Agrees() || m.CreditedMinor == nil || *m.CreditedMinor != 98_00 || m.CollectedMinor != 98_00 {
+		t.Errorf("%+v", m)
+	}
+}
