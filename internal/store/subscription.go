@@ -83,12 +83,13 @@ func (tx *Tx) ChangeSubscription(before, after payment.Subscription) {
 	gained := after.RevenueMinor - before.RevenueMinor
 	after.UpdatedAt = tx.At
 	tx.Require(ErrStale, changeSubscription, Subscriptions.Changes(&after, after.TenantID, after.ID,
-		gained, db.Micros(after.DueAt()), before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID))...)
+		gained, db.Micros(after.DueAt()), before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID),
+		before.FailedCount, before.Owed)...)
 }
 
-var changeSubscription = `UPDATE subscriptions SET revenue_minor = revenue_minor + $3, due_at = $4, ` + Subscriptions.Set(10) + `
+var changeSubscription = `UPDATE subscriptions SET revenue_minor = revenue_minor + $3, due_at = $4, ` + Subscriptions.Set(12) + `
 	WHERE tenant_id = $1 AND id = $2 AND status = $5 AND period = $6 AND period_tries = $7
-		AND COALESCE(open_transaction_id, $8) = $9`
+		AND COALESCE(open_transaction_id, $8) = $9 AND failed_count = $10 AND owed_periods = $11`
 
 // orNil is an id, or the nil id for none.
 func orNil(id *uuid.UUID) uuid.UUID {
