@@ -169,8 +169,8 @@ func TestLivemode(t *testing.T) {
 	}
 	t.Run("is false in the sandbox, whatever the gateway", func(t *testing.T) {
 		s := apptest.SQLite(t, (&scripted{}).options(gateway.Kind{Real: true}))
-		addScripted(t, s, ", test_mode: false")
+		addScripted(t, s, ", test_mode: true")
 		_, result := s.Completed(t, onScript())
-		result.Want(t, http.StatusOK, fields{"livemode": false, "payment_gateway.test_mode": false})
+		result.Want(t, http.StatusOK, fields{"livemode": false, "payment_gateway.test_mode": true})
 	})
 }

@@ -254,16 +254,16 @@ func (y *years) comeToRest() {
 	y.t.Helper()
 	y.gateway.faulty, y.gateway.fate, y.gateway.backAt = 0, nil, time.Time{}
 	y.mend()
-	y.resume(y.processes[0])
-	y.untilAllRest()
-	for i := range y.processes {
-		y.crash(i) // which also forgets gateways that did not answer
-	}
 	// From here on it stays the same day, so that nothing new falls due.
 	now := y.w.serviceNow()
 	y.w.ahead += payment.DateOf(now).AddDays(1).Start().Sub(now)
 	y.w.now = y.w.now.Add(2 * time.Hour) // questions are asked hourly at least
 	for range maxMissed {
+		for i := range y.processes {
+			y.crash(i) // which also forgets gateways that did not answer, in the world's time
+		}
+		y.resume(y.processes[0])
+		y.w.settle()
 		for _, p := range y.processes {
 			y.lookUp(p)
 			y.runDue(p)

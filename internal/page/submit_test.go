@@ -33,7 +33,7 @@ func checkEvidence(t *testing.T, s *shop, token string) {
 	t.Helper()
 	evidence := scalar[string](t, s, `SELECT a.acceptance_mode || '|' || a.language || '|' || a.text_version || '|' || a.client_ip || '|' || a.user_agent
 		FROM mandate_acceptances a JOIN transactions t ON t.tenant_id = a.tenant_id AND t.id = a.transaction_id`)
-	if evidence != "checkbox|en|2|127.0.0.1|Browser/1.0" {
+	if evidence != "checkbox|en|3|127.0.0.1|Browser/1.0" {
 		t.Errorf("the evidence is %s", evidence)
 	}
 	text := scalar[string](t, s, `SELECT text FROM mandate_acceptances`)
@@ -314,10 +314,21 @@ func TestPayingIsLimited(t *testing.T) {
 	t.Parallel()
 	s := stock(t, apptest.SQLite(t, apptest.Options{Rates: limit.Rates{limit.BrowserPay: 1}}))
 	t.Run("a payment too many keeps what was typed", func(t *testing.T) {
-		first, second := s.session(t, posterCampaign), s.session(t, posterCampaign)
-		form := s.get(t, path(second)).form(apptest.Approved)
-		s.submit(t, first, apptest.Approved).wantBack(t, first)
-		refused := s.ask(t, http.MethodPost, path(second), form).want(t, http.StatusTooManyRequests, "several payments from your connection")
+		var second string
+		var refused answer
+		for within := time.Duration(0); refused.Response == nil || within >= time.Second && refused.StatusCode != http.StatusTooManyRequests; {
+			first := s.session(t, posterCampaign)
+			second = s.session(t, posterCampaign)
+			form, other := s.get(t, path(first)).form(apptest.Approved), s.get(t, path(second)).form(apptest.Approved)
+			began := time.Now()
+			apptest.Eventually(t, "a payment that is let through", func() bool {
+				began = time.Now()
+				return s.ask(t, http.MethodPost, path(first), form).StatusCode == http.StatusSeeOther
+			})
+			refused = s.ask(t, http.MethodPost, path(second), other)
+			within = time.Since(began) // on a busy machine it may come too late to be refused
+		}
+		refused.want(t, http.StatusTooManyRequests, "several payments from your connection")
 		if !strings.Contains(refused.body, `value="`+apptest.Approved+`"`) || refused.Header.Get("Retry-After") != "1" {
 			t.Error("what was typed is lost, or no time is named")
 		}

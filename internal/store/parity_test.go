@@ -54,7 +54,11 @@ func (s schema) column(table, name, kind string, notNull bool) {
 }
 
 func (s schema) index(table, columns string, unique, partial bool) {
-	s["index on "+table+" ("+columns+")"] += mark(unique, " unique") + mark(partial, " partial") + "\n"
+	// Several indexes of the same columns come in any order.
+	name := "index on " + table + " (" + columns + ")"
+	all := append(strings.Split(s[name], "\n"), mark(unique, " unique")+mark(partial, " partial"))
+	slices.Sort(all)
+	s[name] = strings.Join(all, "\n")
 }
 
 func mark(is bool, word string) string {
