@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -25,7 +27,8 @@ type tenantFlag struct {
 }
 
 type keysCreateCommand struct {
-	Name string `arg:"" help:"What the key is for, such as backend."`
+	Name  string   `arg:"" help:"What the key is for, such as backend."`
+	Scope []string `name:"scope" placeholder:"SCOPE" help:"What the key opens: payments, refunds, subscriptions, reports; may be given several times (default: payments, reports)."`
 	tenantFlag
 	dataFlags
 }
@@ -35,17 +38,21 @@ func (keysCreateCommand) Help() string {
 }
 
 func (c *keysCreateCommand) Run(p *program) error {
+	scopes, unknown := merchant.NewScopes(c.Scope)
+	if len(unknown) > 0 {
+		return errors.New(merchant.UnknownScopes(unknown))
+	}
 	return c.use(p, func(st *store.Store, access config.Access) error {
 		tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
 		if err != nil {
 			return err
 		}
-		key, text, err := setup.CreateKey(p.ctx, st, tenant.ID, c.Name, access.Environment, clock.Real{}.Now(), store.RequestKey{})
+		key, text, err := setup.CreateKey(p.ctx, st, tenant.ID, c.Name, scopes, access.Environment, clock.Real{}.Now(), store.RequestKey{})
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(p.stdout, text.Reveal())
-		fmt.Fprintf(p.stderr, "Key %q of %s was made (id %s). It cannot be shown again.\n", key.Name, tenant.Name, key.ID)
+		fmt.Fprintf(p.stderr, "Key %q of %s was made (id %s) for %s. It cannot be shown again.\n", key.Name, tenant.Name, key.ID, strings.Join(key.Scopes.List(), ", "))
 		return nil
 	})
 }
@@ -62,14 +69,14 @@ func (c *keysListCommand) Run(p *program) error {
 			return err
 		}
 		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "TENANT\tNAME\tKEY\tCREATED\tLAST USED\tSTATUS\tID")
+		fmt.Fprintln(table, "TENANT\tNAME\tKEY\tSCOPES\tCREATED\tLAST USED\tSTATUS\tID")
 		for _, tenant := range tenants {
 			keys, err := st.Tenant(tenant.ID).APIKeys(p.ctx)
 			if err != nil {
 				return err
 			}
 			for _, k := range keys {
-				fmt.Fprintf(table, "%s\t%s\t%s…\t%s\t%s\t%s\t%s\n", tenant.Name, k.Name, k.Prefix,
+				fmt.Fprintf(table, "%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\n", tenant.Name, k.Name, k.Prefix, strings.Join(k.Scopes.List(), ","),
 					day(k.CreatedAt), day(k.LastUsedAt), keyStatus(k), k.ID)
 			}
 		}

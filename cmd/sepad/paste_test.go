@@ -84,6 +84,9 @@ func TestReferenceCanBePasted(t *testing.T) {
 		if strings.Contains(line, "/verify/") || strings.Contains(line, "/cancel/") {
 			continue // not after the payment before them
 		}
+		if strings.Contains(line, "$ID") {
+			continue // it names a record, which the reader has
+		}
 		script += line + "\necho\n"
 	}
 	if !created || len(commands) < 5 {

@@ -30,7 +30,7 @@ func (a *Admin) apiKeyRoutes() []web.Route {
 
 func keyFields(k merchant.APIKey) merchant.Fields {
 	return merchant.Fields{
-		"id": k.ID, "name": k.Name, "prefix": k.Prefix, "created_at": instantText(k.CreatedAt),
+		"id": k.ID, "name": k.Name, "prefix": k.Prefix, "scopes": k.Scopes.List(), "created_at": instantText(k.CreatedAt),
 		"last_used_at": instantOrNull(k.LastUsedAt), "revoked_at": instantOrNull(k.RevokedAt),
 	}
 }
@@ -79,6 +79,10 @@ func (a *Admin) createKey(w http.ResponseWriter, r *http.Request) error {
 	request := a.requestKey(r, object.Source(), bad)
 	read := web.NewReader(object, bad)
 	name := read.Text("name", web.Required, web.MaxLength(setup.MaxKeyName))
+	scopes, unknown := merchant.NewScopes(read.Texts("scopes"))
+	if len(unknown) > 0 {
+		bad.Add("scopes", merchant.UnknownScopes(unknown))
+	}
 	if read.Has("key") {
 		bad.Add("key", "Keys are made here; only a resource file brings its own.")
 	}
@@ -97,7 +101,7 @@ func (a *Admin) createKey(w http.ResponseWriter, r *http.Request) error {
 			return fields, nil
 		},
 		func() (merchant.Fields, error) {
-			key, text, err := setup.CreateKey(r.Context(), a.Store, tenantID, name, a.Checkout.Environment, a.Real.Now(), request)
+			key, text, err := setup.CreateKey(r.Context(), a.Store, tenantID, name, scopes, a.Checkout.Environment, a.Real.Now(), request)
 			fields := keyFields(key)
 			fields["key"] = text.Reveal()
 			return fields, err

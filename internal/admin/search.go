@@ -127,7 +127,11 @@ func (a *Admin) listSubscriptions(w http.ResponseWriter, r *http.Request) error 
 
 // appendOwned writes a public record and whose it is as one object.
 func appendOwned[T any](dst []byte, columns record.Columns[T], row *T, tenantID uuid.UUID) []byte {
-	dst = columns.AppendJSON(dst, row)
+	return appendTenant(columns.AppendJSON(dst, row), tenantID)
+}
+
+// appendTenant adds to an object that was just written whose it is.
+func appendTenant(dst []byte, tenantID uuid.UUID) []byte {
 	dst = append(dst[:len(dst)-1], `,"tenant_id":"`...)
 	return append(append(dst, tenantID.String()...), `"}`...)
 }

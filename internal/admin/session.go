@@ -95,3 +95,16 @@ func (a *Admin) showSession(w http.ResponseWriter, r *http.Request) error {
 	web.WriteJSON(w, r, http.StatusOK, sessionOf(found, a.Checkout.Clock.Now()))
 	return nil
 }
+
+type orderBody struct {
+	ID          uuid.UUID           `json:"id"`
+	OrderNumber string              `json:"order_number"`
+	Status      payment.OrderStatus `json:"status"`
+}
+
+func orderOf(o *payment.Order) *orderBody {
+	if o == nil {
+		return nil
+	}
+	return &orderBody{o.ID, o.Number, o.Status}
+}

@@ -21,20 +21,9 @@ func (a *Admin) subscriptionRoutes() []web.Route {
 	}
 }
 
-// appendSubscription writes the public record and whose it is as one object.
+// appendSubscription writes the record and whose it is as one object.
 func appendSubscription(dst []byte, s payment.Subscription) []byte {
-	dst = appendOwned(dst, record.Subscriptions, &s, s.TenantID)
-	dst = append(dst[:len(dst)-1], `,"mandate_reference_id":`...)
-	dst = append(record.AppendJSONText(dst, s.MandateReference), `,"cancel_reason":`...)
-	dst = append(appendTextOrNull(dst, string(s.CancelReason)), `,"cancel_code":`...)
-	return append(appendTextOrNull(dst, s.CancelCode), '}')
-}
-
-func appendTextOrNull(dst []byte, text string) []byte {
-	if text == "" {
-		return append(dst, "null"...)
-	}
-	return record.AppendJSONText(dst, text)
+	return appendTenant(record.AppendSubscription(dst, s), s.TenantID)
 }
 
 // subscriptionNamed finds the subscription that a path names, and its owner.

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -26,57 +25,9 @@ func (a *Admin) moneyRoutes() []web.Route {
 	}
 }
 
-// transactionBody is what an operator sees of a transaction beyond the public
-// record.
-type transactionBody struct {
-	TenantID         uuid.UUID    `json:"tenant_id"`
-	SequenceType     *string      `json:"sequence_type"`
-	AttemptNumber    int          `json:"attempt_number"`
-	RefundOf         *uuid.UUID   `json:"refund_of"`
-	RefundedAmount   string       `json:"refunded_amount"`
-	RefundableAmount string       `json:"refundable_amount"`
-	ErrorDetails     *declineBody `json:"error_details"`
-	Order            *orderBody   `json:"order"`
-}
-
-type declineBody struct {
-	Code           payment.DeclineCode `json:"code"`
-	Message        string              `json:"message"`
-	GatewayCode    *string             `json:"gateway_code"`
-	GatewayMessage *string             `json:"gateway_message"`
-}
-
-type orderBody struct {
-	ID          uuid.UUID           `json:"id"`
-	OrderNumber string              `json:"order_number"`
-	Status      payment.OrderStatus `json:"status"`
-}
-
-// appendTransaction writes the record and what an operator sees beyond it as
-// one object.
+// appendTransaction writes the record and whose it is as one object.
 func appendTransaction(dst []byte, d payment.Debit) []byte {
-	t := d.Transaction
-	body := transactionBody{
-		TenantID: t.TenantID, SequenceType: given(string(t.SequenceType)), AttemptNumber: t.Attempt.Number,
-		RefundOf: t.RefundOf, RefundedAmount: t.RefundedMinor.String(), RefundableAmount: t.RefundableMinor().String(),
-		Order: orderOf(d.Order),
-	}
-	if d := t.Decline; d != nil {
-		body.ErrorDetails = &declineBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
-	}
-	more, err := json.Marshal(body)
-	if err != nil {
-		panic(err) // it is made of texts and numbers
-	}
-	dst = record.Transactions.AppendJSON(dst, &t)
-	return append(append(dst[:len(dst)-1], ','), more[1:]...)
-}
-
-func orderOf(o *payment.Order) *orderBody {
-	if o == nil {
-		return nil
-	}
-	return &orderBody{o.ID, o.Number, o.Status}
+	return appendTenant(record.AppendDebit(dst, d), d.Transaction.TenantID)
 }
 
 func given(text string) *string {

@@ -14,18 +14,29 @@ import (
 // keyHandler answers a call that came with a valid API key.
 type keyHandler func(w http.ResponseWriter, r *http.Request, caller store.Credential) error
 
-// withKey admits API keys only, each within its own limit.
-func (a *API) withKey(scope limit.Scope, next keyHandler) web.Handler {
+// withKey admits API keys that have a scope, each within its own limit.
+func (a *API) withKey(scope merchant.Scope, rate limit.Scope, next keyHandler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		caller, err := a.authenticate(r)
 		if err != nil {
 			return err
 		}
-		if err := a.throttle(r.Context(), scope, caller.KeyID.String()); err != nil {
+		if err := a.throttle(r.Context(), rate, caller.KeyID.String()); err != nil {
+			return err
+		}
+		if err := checkScope(caller, scope); err != nil {
 			return err
 		}
 		return next(w, r, caller)
 	}
+}
+
+// checkScope refuses a key that was not made for this.
+func checkScope(caller store.Credential, scope merchant.Scope) error {
+	if caller.Scopes.Has(scope) {
+		return nil
+	}
+	return &web.StatusError{Status: http.StatusForbidden, Detail: "This API key may not do this: it does not have the scope " + string(scope) + "."}
 }
 
 // withToken admits whoever knows the token in the path. Calls are counted by

@@ -83,6 +83,10 @@ var scopes = []struct {
 	{limit.APIKeyCancel, true, func(_ *testing.T, _ *apptest.Server, token string) apptest.Request {
 		return apptest.Request{Method: http.MethodPost, Path: apptest.Path(token, "cancel")}
 	}},
+	{limit.APIKeyManage, true, manageRequest(http.MethodGet, "/api/v1/transactions/"+apptest.Shop+"/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/transactions/"+apptest.Shop+"/refunds/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodGet, "/api/v1/subscriptions/"+apptest.Shop+"/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/cancel/")},
 	{limit.BrowserRead, false, retrieveRequest},
 	{limit.BrowserPay, false, func(_ *testing.T, _ *apptest.Server, token string) apptest.Request {
 		return apptest.PayRequest(token, "")
@@ -295,5 +299,11 @@ func TestProcessesCountTogetherInRedis(t *testing.T) {
 			})
 			wantLimit(t, answers, test.limit, 12)
 		})
+	}
+}
+
+func manageRequest(method, path string) func(*testing.T, *apptest.Server, string) apptest.Request {
+	return func(*testing.T, *apptest.Server, string) apptest.Request {
+		return apptest.Request{Method: method, Path: path}
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"sepad/internal/billing"
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/limit"
@@ -14,6 +15,7 @@ import (
 // API holds what the handlers share.
 type API struct {
 	Checkout    *checkout.Checkout
+	Billing     *billing.Billing
 	Store       *store.Store
 	Banks       sepa.Banks
 	Limiter     *limit.Limiter
@@ -30,11 +32,15 @@ func (a *API) Routes() []web.Route {
 		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
-		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/cancel/", Handler: a.withKey(limit.APIKeyCancel, a.cancelSession)},
+		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/cancel/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyCancel, a.cancelSession)},
 		{Method: "POST", Pattern: "/api/v1/iban-validate/", Handler: a.validateIBAN},
+		{Method: "GET", Pattern: "/api/v1/transactions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showTransaction)},
+		{Method: "POST", Pattern: "/api/v1/transactions/{id}/refunds/", Handler: a.withKey(merchant.ScopeRefunds, limit.APIKeyManage, a.refundTransaction)},
+		{Method: "GET", Pattern: "/api/v1/subscriptions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showSubscription)},
+		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/cancel/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.cancelSubscription)},
 		{Method: "POST", Pattern: "/gateways/{gateway_id}/notifications/", Handler: a.receiveNotification},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Handler: a.withKey(limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Handler: a.withKey(limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Handler: a.withKey(limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
 	}
 }

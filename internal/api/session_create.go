@@ -7,6 +7,7 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/limit"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/web"
@@ -56,6 +57,9 @@ func (a *API) creator(r *http.Request) (caller store.Credential, recalled bool, 
 
 func (a *API) readCreateBody(w http.ResponseWriter, r *http.Request, caller store.Credential) (*web.Object, error) {
 	if err := a.throttle(r.Context(), limit.APIKeyCreate, caller.KeyID.String()); err != nil {
+		return nil, err
+	}
+	if err := checkScope(caller, merchant.ScopePayments); err != nil {
 		return nil, err
 	}
 	return web.DecodeObject(w, r)

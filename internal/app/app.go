@@ -282,7 +282,7 @@ func (a *App) admin() *admin.Admin {
 // api is the merchants' API.
 func (a *App) api() *api.API {
 	return &api.API{
-		Checkout: a.Checkout, Store: a.Store, Banks: a.banks, Limiter: a.limiter, KeyUses: a.keyUses,
+		Checkout: a.Checkout, Billing: a.Billing, Store: a.Store, Banks: a.banks, Limiter: a.limiter, KeyUses: a.keyUses,
 		Environment: a.config.Environment, Real: a.world,
 	}
 }

@@ -18,6 +18,7 @@ type APIKey struct {
 	Name     string
 	// Prefix is the key's beginning, by which an operator tells keys apart.
 	Prefix     string
+	Scopes     Scopes
 	CreatedAt  time.Time
 	LastUsedAt time.Time
 	RevokedAt  time.Time

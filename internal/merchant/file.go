@@ -48,6 +48,8 @@ type FileAPIKey struct {
 	Path string
 	Name string
 	Key  Secret // "" to have one made
+
+	Scopes Scopes
 }
 
 // RecordKind is a kind of record that others refer to.

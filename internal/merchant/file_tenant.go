@@ -52,9 +52,9 @@ func (o object) creditor() Creditor {
 func (o object) apiKeys() []FileAPIKey {
 	var keys []FileAPIKey
 	names := map[string]int{}
-	for _, k := range o.objects("api_keys", "name", "key") {
+	for _, k := range o.objects("api_keys", "name", "key", "scopes") {
 		k.require("name")
-		key := FileAPIKey{Line: k.line, Path: k.path, Name: k.text("name", maxName), Key: k.chosenKey()}
+		key := FileAPIKey{Line: k.line, Path: k.path, Name: k.text("name", maxName), Key: k.chosenKey(), Scopes: k.scopes()}
 		if line, taken := names[key.Name]; taken && key.Name != "" {
 			k.wrong("name", "The key in line %d has the same name.", line)
 		}
@@ -62,6 +62,19 @@ func (o object) apiKeys() []FileAPIKey {
 		keys = append(keys, key)
 	}
 	return keys
+}
+
+// scopes reads what a key opens; left out, it is the default.
+func (o object) scopes() Scopes {
+	var names []string
+	for _, item := range o.list("scopes") {
+		names = append(names, item.text)
+	}
+	scopes, unknown := NewScopes(names)
+	if len(unknown) > 0 {
+		o.wrong("scopes", "%s", UnknownScopes(unknown))
+	}
+	return scopes
 }
 
 // chosenKey is a key that the operator brings along, which only a sandbox

@@ -60,8 +60,8 @@ func TestParseFull(t *testing.T) {
 			Name: "Big Shop GmbH", Address: "Musterstr. 1, 10115 Berlin, DE", Identifier: "DE98ZZZ09999999999",
 		}}},
 		"keys": {big.APIKeys, []FileAPIKey{
-			{Line: 9, Path: "tenants[0].api_keys[0]", Name: "backend", Key: "rk_test_0123456789abcdef"},
-			{Line: 11, Path: "tenants[0].api_keys[1]", Name: "reports"},
+			{Line: 9, Path: "tenants[0].api_keys[0]", Name: "backend", Key: "rk_test_0123456789abcdef", Scopes: DefaultScopes},
+			{Line: 11, Path: "tenants[0].api_keys[1]", Name: "reports", Scopes: "refunds reports"},
 		}},
 		"gateway": {big.Gateways, []Entry[GatewayAccount]{{13, "tenants[0].gateways[0]", GatewayAccount{
 			ID: anID("b1"), Name: "Main account", Adapter: "sandbox", Descriptor: "BIG SHOP", Active: true,

@@ -49,14 +49,14 @@ const MaxKeyName = 255
 
 // CreateKey makes a key for a tenant and gives its text, which only its holder
 // will know from then on.
-func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name string, environment merchant.Environment, now time.Time, request store.RequestKey) (merchant.APIKey, merchant.Secret, error) {
+func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name string, scopes merchant.Scopes, environment merchant.Environment, now time.Time, request store.RequestKey) (merchant.APIKey, merchant.Secret, error) {
 	text := merchant.Secret(merchant.NewAPIKey(environment))
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > MaxKeyName || strings.ContainsFunc(name, unicode.IsControl) {
 		return merchant.APIKey{}, "", fmt.Errorf("a key's name has 1 to %d characters, none of them a control character", MaxKeyName)
 	}
 	key := merchant.APIKey{
-		ID: payment.NewID(), TenantID: tenantID, Name: name,
+		ID: payment.NewID(), TenantID: tenantID, Name: name, Scopes: scopes,
 		Prefix: merchant.KeyDisplayPrefix(text.Reveal()), CreatedAt: now,
 	}
 	err := st.Write(ctx, now, func(tx *store.Tx) error {

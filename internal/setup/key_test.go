@@ -23,7 +23,7 @@ func TestKeyOfItsLife(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 		tenant := env.Tenant(t)
-		key, text, err := setup.CreateKey(t.Context(), env.Store, tenant.ID, " backend ", merchant.Production, env.Now, store.RequestKey{})
+		key, text, err := setup.CreateKey(t.Context(), env.Store, tenant.ID, " backend ", merchant.DefaultScopes, merchant.Production, env.Now, store.RequestKey{})
 		if err != nil || key.Name != "backend" || !merchant.KeyFitsEnvironment(text.Reveal(), merchant.Production) {
 			t.Fatalf("made %+v, %v", key, err)
 		}
@@ -77,7 +77,7 @@ func TestCreateKeyRefusesBadNames(t *testing.T) {
 	env := storetest.SQLite(t)
 	tenant := env.Tenant(t)
 	for _, name := range []string{"", "  ", "a\nb", strings.Repeat("ä", 256)} {
-		if _, _, err := setup.CreateKey(t.Context(), env.Store, tenant.ID, name, merchant.Sandbox, env.Now, store.RequestKey{}); err == nil {
+		if _, _, err := setup.CreateKey(t.Context(), env.Store, tenant.ID, name, merchant.DefaultScopes, merchant.Sandbox, env.Now, store.RequestKey{}); err == nil {
 			t.Errorf("%q was taken", name)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -48,12 +50,12 @@ func keysNamed(keys []merchant.APIKey, name string) (named []merchant.APIKey) {
 // planMadeKey makes a key where the tenant never had one of the name.
 func (t *tenantPlan) planMadeKey(wanted merchant.FileAPIKey, named []merchant.APIKey) {
 	if len(named) == 0 {
-		t.addKey(wanted.Name, merchant.Secret(merchant.NewAPIKey(t.applier.Environment)), true, 0)
+		t.addKey(wanted, merchant.Secret(merchant.NewAPIKey(t.applier.Environment)), true, 0)
 		return
 	}
 	for _, k := range named {
 		if !k.Revoked() {
-			t.add(Change{Action: Unchanged, Kind: KindAPIKey, Name: k.Name, ID: k.ID})
+			t.addKept(wanted, k.ID, k.Scopes)
 			return
 		}
 	}
@@ -75,22 +77,22 @@ func (t *tenantPlan) planChosenKey(wanted merchant.FileAPIKey, named []merchant.
 	case inUse && credential.TenantID != t.id:
 		t.mistakes = append(t.mistakes, keyMistake(wanted, "This key is already that of another tenant."))
 	case inUse:
-		t.add(Change{Action: Unchanged, Kind: KindAPIKey, Name: wanted.Name, ID: credential.KeyID})
+		t.addKept(wanted, credential.KeyID, credential.Scopes)
 	case wasOurs:
 		t.addRevoked(merchant.APIKey{Name: wanted.Name}, "write another one into the file")
 	default:
 		t.chosenKeys = append(t.chosenKeys, wanted)
-		t.addKey(wanted.Name, wanted.Key, false, len(named))
+		t.addKey(wanted, wanted.Key, false, len(named))
 	}
 	return nil
 }
 
 // addKey plans a new key beside those of the same name.
-func (t *tenantPlan) addKey(name string, key merchant.Secret, shown bool, others int) {
+func (t *tenantPlan) addKey(wanted merchant.FileAPIKey, key merchant.Secret, shown bool, others int) {
 	kept := merchant.APIKey{
-		ID: payment.NewID(), TenantID: t.id, Name: name, Prefix: merchant.KeyDisplayPrefix(key.Reveal()),
+		ID: payment.NewID(), TenantID: t.id, Name: wanted.Name, Scopes: wanted.Scopes, Prefix: merchant.KeyDisplayPrefix(key.Reveal()),
 	}
-	change := Change{Action: Created, Kind: KindAPIKey, Name: name, ID: kept.ID}
+	change := Change{Action: Created, Kind: KindAPIKey, Name: wanted.Name, ID: kept.ID}
 	if shown {
 		change.Secret = key
 	}
@@ -102,6 +104,16 @@ func (t *tenantPlan) addKey(name string, key merchant.Secret, shown bool, others
 		tx.AddAPIKey(kept, merchant.HashAPIKey(key.Reveal()))
 		return nil
 	})
+}
+
+// addKept leaves a key as it is: its scopes are settled when it is made, so that
+// nobody holds a key that can do more than he was told.
+func (t *tenantPlan) addKept(wanted merchant.FileAPIKey, id uuid.UUID, scopes merchant.Scopes) {
+	change := Change{Action: Unchanged, Kind: KindAPIKey, Name: wanted.Name, ID: id}
+	if wanted.Scopes != scopes {
+		change.Note = fmt.Sprintf("This key was made with the scopes %s and keeps them: make another one.", scopes)
+	}
+	t.add(change)
 }
 
 // addRevoked says that a key of the file does not work, and why.

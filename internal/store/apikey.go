@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,8 +18,8 @@ func IsKeyTaken(err error) bool { return db.IsKey(err, "api_keys_key_hash_key") 
 // AddAPIKey stores a key by its hash.
 func (tx *Tx) AddAPIKey(key merchant.APIKey, keyHash string) {
 	tx.Then(`
-		INSERT INTO api_keys (tenant_id, id, name, prefix, key_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		key.TenantID, key.ID, key.Name, key.Prefix, keyHash, db.Micros(tx.At))
+		INSERT INTO api_keys (tenant_id, id, name, prefix, key_hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		key.TenantID, key.ID, key.Name, key.Prefix, keyHash, cmp.Or(key.Scopes, merchant.DefaultScopes), db.Micros(tx.At))
 }
 
 // RevokeAPIKey ends a key for good.
@@ -37,11 +38,11 @@ func (tx *Tx) TouchAPIKey(id uuid.UUID, usedAt time.Time) {
 // APIKeys lists the tenant's keys, newest first.
 func (t Tenant) APIKeys(ctx context.Context) ([]merchant.APIKey, error) {
 	result, err := t.Query(ctx, `
-		SELECT id, tenant_id, name, prefix, created_at, last_used_at, revoked_at FROM api_keys
+		SELECT id, tenant_id, name, prefix, scopes, created_at, last_used_at, revoked_at FROM api_keys
 		WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC`)
 	return db.Collect(result, err, func(r db.Rows) (merchant.APIKey, error) {
 		var k merchant.APIKey
-		return k, r.Scan(&k.ID, &k.TenantID, &k.Name, &k.Prefix,
+		return k, r.Scan(&k.ID, &k.TenantID, &k.Name, &k.Prefix, &k.Scopes,
 			db.Instant{To: &k.CreatedAt}, db.Instant{To: &k.LastUsedAt}, db.Instant{To: &k.RevokedAt})
 	})
 }

@@ -44,7 +44,7 @@ func TestAPIKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			credential, found := findKey(t, env.Store, text)
-			if want := (store.Credential{KeyID: key.ID, TenantID: shop.ID, TenantNumber: shop.Number, SetupVersion: version}); !found || credential != want {
+			if want := (store.Credential{KeyID: key.ID, TenantID: shop.ID, TenantNumber: shop.Number, SetupVersion: version, Scopes: key.Scopes}); !found || credential != want {
 				t.Errorf("found %v: %+v, want %+v", found, credential, want)
 			}
 			for _, other := range []string{"", text + "x", text[:len(text)-1], merchant.NewAPIKey(merchant.Sandbox)} {

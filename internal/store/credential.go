@@ -1,6 +1,10 @@
 package store
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+)
 
 // Credential is what an API key stands for.
 type Credential struct {
@@ -8,6 +12,7 @@ type Credential struct {
 	TenantID     uuid.UUID
 	TenantNumber uint32
 	SetupVersion int64
+	Scopes       merchant.Scopes
 }
 
 // RecallCredential gives a key as a look-up of this process last found it, while

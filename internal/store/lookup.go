@@ -45,12 +45,12 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 // on the key in the database as well may recall what was found (RecallCredential).
 func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
 	result, err := s.Query(ctx, `
-		SELECT k.id, k.tenant_id, n.number, n.setup_version FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
+		SELECT k.id, k.tenant_id, n.number, n.setup_version, k.scopes FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
 		WHERE k.key_hash = $1 AND k.revoked_at IS NULL`, keyHash)
 	c, err = db.One(result, err, func(r db.Rows) (Credential, error) {
 		var v Credential
 		var number int64
-		err := r.Scan(&v.KeyID, &v.TenantID, &number, &v.SetupVersion)
+		err := r.Scan(&v.KeyID, &v.TenantID, &number, &v.SetupVersion, &v.Scopes)
 		v.TenantNumber = uint32(number)
 		return v, err
 	})

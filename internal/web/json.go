@@ -48,6 +48,7 @@ type value struct {
 	kind   kind
 	text   string
 	object *Object
+	items  []value // of an array
 }
 
 // ParseObject reads a whole JSON text that must be an object.
@@ -83,7 +84,7 @@ func (o *Object) find(name string) value {
 }
 
 // parser walks over a text once. It checks the grammar of RFC 8259 and keeps
-// what a Reader can ask for; the content of arrays is checked and dropped.
+// what a Reader can ask for.
 type parser struct {
 	text  string
 	at    int
@@ -147,12 +148,15 @@ func (p *parser) array() (value, error) {
 		p.at++
 		return value{kind: kindArray}, nil
 	}
+	array := value{kind: kindArray}
 	for {
-		if _, err := p.value(); err != nil {
+		item, err := p.value()
+		if err != nil {
 			return value{}, err
 		}
+		array.items = append(array.items, item)
 		if more, err := p.more(']'); err != nil || !more {
-			return value{kind: kindArray}, err
+			return array, err
 		}
 	}
 }

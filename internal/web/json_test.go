@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,7 +96,7 @@ func TestWhatIsReadIsWhatWasWritten(t *testing.T) {
 		"t": {kind: kindBool}, "f": {kind: kindBool}, "z": {}, "missing": {},
 		"a": {kind: kindArray},
 	} {
-		if got := object.find(name); got != want {
+		if got := object.find(name); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
 	}

@@ -149,6 +149,26 @@ func (r *Reader) Text(name string, rules ...Rule) string {
 	return text
 }
 
+// Texts is a list of strings; absent or null it is empty.
+func (r *Reader) Texts(name string) (texts []string) {
+	v, given := r.find(name, Rule{})
+	if !given {
+		return nil
+	}
+	if v.kind != kindArray {
+		r.say(name, "must be a list of strings.")
+		return nil
+	}
+	for _, item := range v.items {
+		if item.kind != kindString {
+			r.say(name, "must be a list of strings.")
+			return nil
+		}
+		texts = append(texts, item.text)
+	}
+	return texts
+}
+
 // Object reads a nested object. When it is missing or no object, that is said
 // once, of the object; its fields then read as absent.
 func (r *Reader) Object(name string, rules ...Rule) *Reader {

@@ -14,6 +14,7 @@ import (
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/ledgerdb"
+	"sepad/internal/merchant"
 	"sepad/internal/setup"
 	"sepad/internal/store"
 )
@@ -159,7 +160,7 @@ func apply(t testing.TB, s *Server, kinds map[string]gateway.Kind, text string) 
 // NewKey makes an API key for a tenant.
 func (s *Server) NewKey(t testing.TB, tenant, name string) string {
 	t.Helper()
-	_, text, err := setup.CreateKey(t.Context(), s.Env.Store, uuid.MustParse(tenant), name, s.Environment, clock.Real{}.Now(), store.RequestKey{})
+	_, text, err := setup.CreateKey(t.Context(), s.Env.Store, uuid.MustParse(tenant), name, merchant.DefaultScopes, s.Environment, clock.Real{}.Now(), store.RequestKey{})
 	if err != nil {
 		t.Fatalf("create a key: %v", err)
 	}

@@ -102,7 +102,7 @@ CREATE TABLE api_keys (
     key_hash     TEXT    NOT NULL,
     created_at   INTEGER NOT NULL,
     last_used_at INTEGER,
-    revoked_at   INTEGER,
+    revoked_at   INTEGER, scopes text NOT NULL DEFAULT 'payments reports',
     CONSTRAINT api_keys_id_key PRIMARY KEY (id),
     CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash)
 ) STRICT;
@@ -599,6 +599,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment, restored_to) VALUES (1, '', NULL);

@@ -130,7 +130,7 @@ func (e *Env) APIKey(t testing.TB, tenantID uuid.UUID, change ...func(*merchant.
 	t.Helper()
 	text := merchant.NewAPIKey(merchant.Sandbox)
 	key := merchant.APIKey{
-		ID: payment.NewID(), TenantID: tenantID, Name: "backend", Prefix: merchant.KeyDisplayPrefix(text), CreatedAt: e.Now,
+		ID: payment.NewID(), TenantID: tenantID, Name: "backend", Prefix: merchant.KeyDisplayPrefix(text), Scopes: merchant.DefaultScopes, CreatedAt: e.Now,
 	}
 	apply(&key, change)
 	e.Write(t, func(tx *store.Tx) error {
