@@ -194,6 +194,22 @@ func TestImportSettlesPendingPayments(t *testing.T) {
 	})
 }
 
+// A file may have two ids for a payment (contract 2.11). One that we knew keeps the
+// gateway's own and gets the other.
+func TestImportBringsTheProcessorsIDOfAKnownPayment(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		_, id := sale(t, s, apptest.PendingApproved)
+		known := wantTransaction(t, s, id, nil)
+		file := "merchant_transaction_id,adapter_unique_id,transaction_id,status,amount,currency,date_processed\n" +
+			known.Text(t, "merchant_transaction_id") + "," + known.Text(t, "adapter_unique_id") + ",PROC-77,approved,49.00,EUR,2026-03-01\n"
+		s.Do(t, importing(t, "transactions", file, nil)).Want(t, http.StatusCreated, counts(0, 1, 0, 0))
+		wantTransaction(t, s, id, apptest.Fields{
+			"status": "approved", "adapter_unique_id": known.Text(t, "adapter_unique_id"), "transaction_id": "PROC-77",
+		})
+	})
+}
+
 func TestImportTellsOnlyWhenAsked(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -138,6 +138,9 @@ func (c *Checkout) ApplyReported(ctx context.Context, setup *merchant.Setup, tra
 		if err != nil {
 			return err
 		}
+		if known.Transaction.ProcessorID == "" {
+			known.Transaction.ProcessorID = reported.ProcessorID
+		}
 		switch means {
 		case payment.ReportsOutcome:
 			return c.hear(ctx, setup, known, payment.ReportedOutcome(reported))

@@ -92,9 +92,7 @@ func scanMatchSum(r db.Rows) (v MatchSum, err error) {
 
 // Differences gives the lines that differ from our record of the same reference.
 func (m Match) Differences(ctx context.Context, s *Store, limit int) ([]Difference, error) {
-	result, err := s.Query(ctx, `
-		SELECT s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
-			s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processed_at`+
+	result, err := s.Query(ctx, `SELECT `+differenceColumns+
 		m.joined("JOIN")+` AND NOT (`+sameRecord+`) ORDER BY s.line LIMIT $4`, m.TenantID, m.ImportID, m.GatewayID, limit)
 	return db.Collect(result, err, scanDifference)
 }

@@ -106,9 +106,12 @@ func (tx *Tx) DifferentStaged(tenantID, importID, gatewayID uuid.UUID) ([]Differ
 	return db.Collect(result, err, scanDifference)
 }
 
+// differenceColumns are what scanDifference reads.
+const differenceColumns = `s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
+	s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processor_id, s.processed_at`
+
 const differenceQuery = `
-	SELECT s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
-		s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processed_at
+	SELECT ` + differenceColumns + `
 	FROM staged_transactions s
 	JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
 	WHERE s.tenant_id = $1 AND s.import_id = $2 AND t.id <> s.id
@@ -119,7 +122,7 @@ const differenceQuery = `
 func scanDifference(r db.Rows) (d Difference, err error) {
 	k, p := &d.Known, &d.Reported
 	err = r.Scan(&d.Line, &k.ID, &k.TenantID, &k.GatewayID, &k.MerchantTransactionID, &k.Status, &k.Type, &k.AmountMinor,
-		&k.Currency, &p.Status, &p.Type, &p.AmountMinor, &p.Currency, &p.GatewayReference,
+		&k.Currency, &p.Status, &p.Type, &p.AmountMinor, &p.Currency, &p.GatewayReference, &p.ProcessorID,
 		db.Instant{To: &p.ProcessedAt})
 	p.MerchantTransactionID = k.MerchantTransactionID
 	return d, err

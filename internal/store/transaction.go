@@ -30,7 +30,7 @@ var transactions = db.Table[transactionRow]{Name: "transactions", Columns: []db.
 	db.Field("merchant_transaction_id", func(t *transactionRow) *string { return &t.MerchantTransactionID }).Changing(),
 	db.Optional("tenant_reference_id", func(t *transactionRow) **string { return &t.TenantReferenceID }),
 	db.Field("gateway_reference", func(t *transactionRow) *string { return &t.GatewayReference }).Changing(),
-	db.Field("processor_id", func(t *transactionRow) *string { return &t.ProcessorID }),
+	db.Field("processor_id", func(t *transactionRow) *string { return &t.ProcessorID }).Changing(),
 	db.Field("status", func(t *transactionRow) *payment.TransactionStatus { return &t.Status }).Changing(),
 	db.Field("type", func(t *transactionRow) *payment.TransactionType { return &t.Type }),
 	db.Field("amount_minor", func(t *transactionRow) *payment.Minor { return &t.AmountMinor }),
