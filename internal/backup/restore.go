@@ -78,7 +78,7 @@ func (t Target) check(m Manifest) error {
 	case m.Environment != t.Environment:
 		return fmt.Errorf("SEPAD_ENVIRONMENT: the backup is of a deployment of the environment %s; nothing was done", m.Environment)
 	case m.Engine != db.EngineOf(t.Address):
-		return fmt.Errorf("SEPAD_DATABASE_URL: the backup is of %s and cannot be restored to %s: restore it there and use sepad move",
+		return fmt.Errorf("SEPAD_DATABASE_URL: the backup is of %s and cannot be restored to %s: give a database of the same kind",
 			m.Engine, db.EngineOf(t.Address))
 	case m.Schema > store.SchemaVersion:
 		return fmt.Errorf("the backup has schema %d, this sepad knows %d: use the version that made it, or a newer one", m.Schema, store.SchemaVersion)
