@@ -194,6 +194,31 @@ func TestImportSettlesPendingPayments(t *testing.T) {
 	})
 }
 
+// What a file says came back had been collected: a pending payment is approved
+// first, and the chargeback or refund is told behind it. The same file again is
+// old news.
+func TestImportOfWhatCameBackFromPendingPayments(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		_, lost := sale(t, s, apptest.PendingApproved)
+		_, given := sale(t, s, apptest.PendingApproved)
+		line := func(id, status string) string {
+			return wantTransaction(t, s, id, nil).Text(t, "merchant_transaction_id") + ",," + status + ",,49.00,EUR,2026-03-01,,,\n"
+		}
+		file := header + line(lost, "charged_back") + line(given, "refunded")
+		s.Do(t, importing(t, "transactions", file, nil)).Want(t, http.StatusCreated, counts(0, 2, 0, 0))
+		wantTransaction(t, s, lost, apptest.Fields{"status": "charged_back", "order.status": "CHARGEDBACK"})
+		wantTransaction(t, s, given, apptest.Fields{"status": "refunded", "order.status": "REFUNDED", "refundable_amount": "0.00"})
+		if n := s.Env.Count(t, "chargebacks"); n != 1 {
+			t.Errorf("%d chargebacks are recorded", n)
+		}
+		wantEvents(t, s, "transaction.status_changed approved was pending", "chargeback.created charged_back",
+			"transaction.status_changed charged_back was approved", "transaction.status_changed approved was pending",
+			"transaction.status_changed refunded was approved")
+		s.Do(t, importing(t, "transactions", file, nil)).Want(t, http.StatusCreated, counts(0, 0, 2, 0))
+	})
+}
+
 // A file may have two ids for a payment (contract 2.11). One that we knew keeps the
 // gateway's own and gets the other.
 func TestImportBringsTheProcessorsIDOfAKnownPayment(t *testing.T) {
