@@ -22,7 +22,7 @@ type pauseBody struct {
 	TenantID    uuid.UUID           `json:"tenant_id"`
 	GatewayID   uuid.UUID           `json:"payment_gateway_id"`
 	Reason      payment.PauseReason `json:"reason"`
-	ReasonCode  any                 `json:"reason_code"` // null where no bank gave one
+	ReasonCode  *string             `json:"reason_code"` // null where no bank gave one
 	Since       string              `json:"since"`
 	PausedUntil any                 `json:"paused_until"` // null: until a person resumes
 	NeedsPerson bool                `json:"needs_person"`
@@ -60,14 +60,7 @@ func (a *Admin) resumeRebills(w http.ResponseWriter, r *http.Request) error {
 
 func (a *Admin) pauseOf(p payment.RebillPause) pauseBody {
 	return pauseBody{
-		TenantID: p.TenantID, GatewayID: p.GatewayID, Reason: p.Reason, ReasonCode: textOrNull(p.Code),
+		TenantID: p.TenantID, GatewayID: p.GatewayID, Reason: p.Reason, ReasonCode: given(p.Code),
 		Since: instantText(p.Since), PausedUntil: instantOrNull(p.Until), NeedsPerson: p.NeedsPerson(a.Checkout.Clock.Now()),
 	}
-}
-
-func textOrNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -123,4 +125,13 @@ func (a *API) findKey(ctx context.Context, key string) (store.Credential, bool, 
 
 func (a *API) throttle(ctx context.Context, scope limit.Scope, key string) error {
 	return web.Throttle(ctx, a.Limiter, scope, key, a.Real.Now())
+}
+
+// pathID is the id that a path names; what is no id names nothing.
+func pathID(r *http.Request, none error) (uuid.UUID, error) {
+	id, err := uuid.Parse(r.PathValue("id"))
+	if err != nil {
+		return uuid.Nil, none
+	}
+	return id, nil
 }

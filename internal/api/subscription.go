@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"sepad/internal/payment"
 	"sepad/internal/record"
 	"sepad/internal/store"
@@ -13,9 +11,9 @@ import (
 
 // showSubscription answers GET /subscriptions/{id}/ (contract 4.9).
 func (a *API) showSubscription(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, store.ErrNoSubscription)
 	if err != nil {
-		return store.ErrNoSubscription
+		return err
 	}
 	found, err := a.Store.Tenant(caller.TenantID).Subscription(r.Context(), id)
 	if err != nil {
@@ -32,9 +30,9 @@ func (a *API) cancelSubscription(w http.ResponseWriter, r *http.Request, caller 
 	if err != nil {
 		return err
 	}
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, store.ErrNoSubscription)
 	if err != nil {
-		return store.ErrNoSubscription
+		return err
 	}
 	bad := payment.Fields{}
 	if at := web.NewReader(object, bad).Text("at"); at != "" && at != "now" {

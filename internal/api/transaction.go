@@ -13,9 +13,9 @@ import (
 
 // showTransaction answers GET /transactions/{id}/ (contract 4.8).
 func (a *API) showTransaction(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, store.ErrNoTransaction)
 	if err != nil {
-		return store.ErrNoTransaction
+		return err
 	}
 	return a.writeTransaction(w, r, http.StatusOK, caller, id)
 }
@@ -36,9 +36,9 @@ func (a *API) refundTransaction(w http.ResponseWriter, r *http.Request, caller s
 	if err != nil {
 		return err
 	}
-	id, err := uuid.Parse(r.PathValue("id"))
+	id, err := pathID(r, store.ErrNoTransaction)
 	if err != nil {
-		return store.ErrNoTransaction
+		return err
 	}
 	bad := payment.Fields{}
 	amount := web.NewReader(object, bad).Amount("amount")

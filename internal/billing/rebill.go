@@ -58,7 +58,7 @@ func (b *Billing) RunDue(ctx context.Context, now time.Time) (int, error) {
 // not hold up what is due behind it.
 func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64, more func()) (failed error) {
 	perLane := cmp.Or(b.PerLane, usualPerLane)
-	size := perLane
+	size, single := perLane, 0
 	for {
 		claims, found, err := b.claimDue(ctx, now, size)
 		switch {
@@ -67,7 +67,7 @@ func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64
 		case err != nil && len(found) == 0:
 			return errors.Join(failed, err) // nothing could be read
 		case err != nil && size > 1:
-			size = 1 // one by one, to find the one that is broken
+			size, single = 1, perLane // one by one, to find the one that is broken
 			continue
 		case err != nil:
 			b.Checkout.SetAside(ctx, found[0].TenantID, found[0].ID, err)
@@ -77,6 +77,9 @@ func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64
 			return failed
 		case len(found) == perLane:
 			more()
+		}
+		if single = max(0, single-1); single == 0 {
+			size = perLane // those that were together have been gone through
 		}
 		done.Add(int64(len(found)))
 		failed = errors.Join(failed, b.sendAll(ctx, claims))
