@@ -161,7 +161,7 @@ func (c *bankListCommand) Run(p *program) error {
 			}
 			search.TenantID, search.GatewayID = account.Setup.Tenant.ID, account.ID
 		}
-		found, err := listing.SearchBankFiles(p.ctx, b.Checkout.Store, search, listing.Stretch{Limit: max(1, c.Limit)})
+		found, err := listing.SearchBankFiles(p.ctx, b.Checkout.Store, search, listing.Paging{Limit: max(1, c.Limit)})
 		if err != nil {
 			return err
 		}

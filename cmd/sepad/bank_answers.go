@@ -91,7 +91,7 @@ func (c *bankUnmatchedCommand) Run(p *program) error {
 		}
 		bodies := []admin.BankEntryBody{}
 		for beyond := uuid.Nil; ; {
-			found, err := listing.SearchBankLines(p.ctx, b.Checkout.Store, search, listing.Stretch{Beyond: beyond, Limit: unmatchedPage})
+			found, err := listing.SearchBankLines(p.ctx, b.Checkout.Store, search, listing.Paging{Beyond: beyond, Limit: unmatchedPage})
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (c *webhooksListCommand) Run(p *program) error {
 }
 
 func (c *webhooksListCommand) read(p *program, st *store.Store, filter listing.DeliveryFilter) ([]listing.DeliveryRecord, error) {
-	page := listing.Stretch{Limit: max(1, c.Limit)}
+	page := listing.Paging{Limit: max(1, c.Limit)}
 	if c.Tenant == "" {
 		return listing.AllDeliveries(p.ctx, st, filter, page)
 	}

@@ -72,7 +72,7 @@ func (a *Admin) accountInBody(w http.ResponseWriter, r *http.Request) (*banking.
 func (a *Admin) listBankFiles(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.BankFileSearch{Common: q.common(), GatewayID: q.id("gateway_id"), State: store.BankFileState(q.text("state"))}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[store.BankFile], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.BankFile], error) {
 		return listing.SearchBankFiles(ctx, a.Store, search, s)
 	}, func(f store.BankFile) uuid.UUID { return f.ID }, BankFileOf)
 }
@@ -186,7 +186,7 @@ func (a *Admin) downloadBankFile(w http.ResponseWriter, r *http.Request) error {
 func (a *Admin) listBankStatements(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.BankStatementSearch{Common: q.common(), GatewayID: q.id("gateway_id")}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[store.BankStatement], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.BankStatement], error) {
 		return listing.SearchBankStatements(ctx, a.Store, search, s)
 	}, func(s store.BankStatement) uuid.UUID { return s.ID }, bankStatementOf)
 }
@@ -268,7 +268,7 @@ func (a *Admin) listBankEntries(w http.ResponseWriter, r *http.Request) error {
 		q.bad.Add("matched", "matched must be true or false.")
 	}
 	var failed error
-	err := answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[store.BankLine], error) {
+	err := answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.BankLine], error) {
 		return listing.SearchBankLines(ctx, a.Store, search, s)
 	}, func(l store.BankLine) uuid.UUID { return l.ID }, func(l store.BankLine) BankEntryBody {
 		body, err := BankEntryOf(a.Banking, l)

@@ -39,7 +39,7 @@ func leadOf(l listing.LeadRecord) leadBody {
 func (a *Admin) listLeads(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.LeadSearch{Common: q.common(), EmailKey: q.email()}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[listing.LeadRecord], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[listing.LeadRecord], error) {
 		return listing.SearchLeads(ctx, a.Store, search, s)
 	}, func(l listing.LeadRecord) uuid.UUID { return l.ID }, leadOf)
 }

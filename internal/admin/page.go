@@ -97,10 +97,10 @@ func (p *pageRequest) link(direction byte, id uuid.UUID) *string {
 	return &address
 }
 
-// cut takes the part of a list that is all at hand, newest first, which stretch
+// cut takes the part of a list that is all at hand, newest first, which paging
 // would have read.
 func (p *pageRequest) cut(ids []uuid.UUID) listing.Part[uuid.UUID] {
-	from, to, limit := 0, len(ids), p.stretch().Limit
+	from, to, limit := 0, len(ids), p.paging().Limit
 	if p.beyond != uuid.Nil {
 		at, found := slices.BinarySearchFunc(ids, p.beyond, func(id, beyond uuid.UUID) int { return bytes.Compare(beyond[:], id[:]) })
 		from, to = at, at
@@ -119,13 +119,13 @@ func (p *pageRequest) cut(ids []uuid.UUID) listing.Part[uuid.UUID] {
 	return listing.Part[uuid.UUID]{Rows: ids[from:min(to, from+limit)]}
 }
 
-// stretch is what is read of the list: one record more than is shown, which tells
+// paging is what is read of the list: one record more than is shown, which tells
 // whether it goes on.
-func (p *pageRequest) stretch() listing.Stretch {
-	return listing.Stretch{Beyond: p.beyond, Back: p.back, Limit: p.size + 1}
+func (p *pageRequest) paging() listing.Paging {
+	return listing.Paging{Beyond: p.beyond, Back: p.back, Limit: p.size + 1}
 }
 
-// pageOf makes the page of records that were read with stretch.
+// pageOf makes the page of records that were read with paging.
 func pageOf[R, T any](p pageRequest, part listing.Part[R], id func(R) uuid.UUID, body func(R) T) listBody[T] {
 	records, more := part.Rows, len(part.Rows) > p.size
 	if more && p.back {

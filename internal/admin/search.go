@@ -65,13 +65,13 @@ func (q question) text(name string) string {
 func (q question) email() string { return payment.Lead{Email: q.text("email")}.EmailKey() }
 
 // answer reads a list and writes the page.
-func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read func(context.Context, listing.Stretch) (listing.Part[R], error),
+func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read func(context.Context, listing.Paging) (listing.Part[R], error),
 	id func(R) uuid.UUID, body func(R) T,
 ) error {
 	if err := q.bad.Err(); err != nil {
 		return err
 	}
-	part, err := read(r.Context(), q.page.stretch())
+	part, err := read(r.Context(), q.page.paging())
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
 		TenantReferenceID: q.text("tenant_reference_id"), OrderNumber: q.text("order_number"), SessionID: q.id("session_id"),
 		SubscriptionID: q.id("subscription_id"), EmailKey: q.email(),
 	}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[payment.Debit], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[payment.Debit], error) {
 		return listing.SearchTransactions(ctx, a.Store, search, s)
 	}, func(d payment.Debit) uuid.UUID { return d.Transaction.ID }, func(d payment.Debit) json.RawMessage {
 		return appendTransaction(nil, d)
@@ -104,7 +104,7 @@ func (a *Admin) listChargebacks(w http.ResponseWriter, r *http.Request) error {
 		ReasonCode: q.text("reason_code"), GatewayID: q.id("payment_gateway_id"),
 		MerchantTransactionID: q.text("merchant_transaction_id"), TransactionID: q.id("transaction_id"),
 	}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[payment.Chargeback], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[payment.Chargeback], error) {
 		return listing.SearchChargebacks(ctx, a.Store, search, s)
 	}, func(c payment.Chargeback) uuid.UUID { return c.ID }, func(c payment.Chargeback) json.RawMessage {
 		return appendOwned(nil, record.Chargebacks, &c, c.TenantID)
@@ -118,7 +118,7 @@ func (a *Admin) listSubscriptions(w http.ResponseWriter, r *http.Request) error 
 		Common: q.common(), Status: readOneOf(q.Values, "status", payment.SubscriptionStatuses, q.bad),
 		GatewayID: q.id("payment_gateway_id"), OrderNumber: q.text("order_number"), EmailKey: q.email(),
 	}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[payment.Subscription], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[payment.Subscription], error) {
 		return listing.SearchSubscriptions(ctx, a.Store, search, s)
 	}, func(s payment.Subscription) uuid.UUID { return s.ID }, func(s payment.Subscription) json.RawMessage {
 		return appendSubscription(nil, s)

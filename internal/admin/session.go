@@ -73,7 +73,7 @@ func (a *Admin) listSessions(w http.ResponseWriter, r *http.Request) error {
 		EmailKey: q.email(), LeadID: q.id("lead_id"), OrderNumber: q.text("order_number"), CampaignID: q.id("campaign_id"),
 		GatewayID: q.id("payment_gateway_id"),
 	}
-	return answer(w, r, q, func(ctx context.Context, s listing.Stretch) (listing.Part[listing.SessionRecord], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[listing.SessionRecord], error) {
 		return listing.SearchSessions(ctx, a.Store, search, s)
 	}, func(s listing.SessionRecord) uuid.UUID { return s.ID }, func(s listing.SessionRecord) sessionBody { return sessionOf(s, now) })
 }

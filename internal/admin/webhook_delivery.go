@@ -53,7 +53,7 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	records, err := a.deliveries(r.Context(), tenantID, filter, page.stretch())
+	records, err := a.deliveries(r.Context(), tenantID, filter, page.paging())
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 
 // deliveries reads one tenant's rows where the tenant is known, be it from the
 // profile.
-func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f listing.DeliveryFilter, page listing.Stretch) ([]listing.DeliveryRecord, error) {
+func (a *Admin) deliveries(ctx context.Context, tenantID uuid.UUID, f listing.DeliveryFilter, page listing.Paging) ([]listing.DeliveryRecord, error) {
 	if tenantID == uuid.Nil && f.ProfileID != uuid.Nil {
 		owner, _, found, err := a.Store.RecordOwner(ctx, f.ProfileID)
 		if err != nil || !found {

@@ -204,8 +204,8 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 		Gateways: gateway.NewPool(a.usableKinds(), gateway.Options{
 			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
 		}),
-		Announcements: ledgerdb.New(a.Store.DB).Announcements,
-		Clock:         a.clock(), Real: a.world, Own: clock.Own{}, Logger: a.logger, Environment: a.config.Environment,
+		Announcements: ledgerdb.New(a.Store.DB).Announcements, NextAnnouncement: ledgerdb.New(a.Store.DB).NextAnnouncement,
+		Clock: a.clock(), Real: a.world, Own: clock.Own{}, Logger: a.logger, Environment: a.config.Environment,
 		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions, Dunning: a.config.Dunning,
 		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,
 	}

@@ -240,7 +240,7 @@ const maxMissed = 100
 // nothingLeft tells that nothing is due and nothing is unknown.
 func (y *years) nothingLeft() bool {
 	y.t.Helper()
-	next, found, err := y.env.Store.NextDue(y.t.Context(), time.Time{})
+	next, found, err := y.processes[0].app.Checkout.NextDue(y.t.Context(), time.Time{})
 	unknown, unknownErr := y.env.Store.UnknownOutcomes(y.t.Context())
 	if err := errors.Join(err, unknownErr); err != nil {
 		y.fail("looking for what is left: %v", err)

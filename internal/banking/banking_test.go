@@ -138,7 +138,7 @@ func (b *bundle) out(t *testing.T) (contents [][]byte) {
 
 func (b *bundle) files(t *testing.T) []store.BankFile {
 	t.Helper()
-	part, err := listing.SearchBankFiles(t.Context(), b.App.Store, listing.BankFileSearch{GatewayID: b.account.ID}, listing.Stretch{Limit: 1000})
+	part, err := listing.SearchBankFiles(t.Context(), b.App.Store, listing.BankFileSearch{GatewayID: b.account.ID}, listing.Paging{Limit: 1000})
 	must(t, err)
 	return part.Rows
 }

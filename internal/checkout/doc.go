@@ -46,7 +46,10 @@ type Checkout struct {
 	// Announcements finds what gateways that live in this program have to report by
 	// an instant of the service's time.
 	Announcements func(ctx context.Context, now time.Time, limit int) ([]gateway.Announcement, error)
-	Banks         sepa.Banks
+	// NextAnnouncement is when after an instant they have something to report next,
+	// and false when they never will.
+	NextAnnouncement func(ctx context.Context, after time.Time) (time.Time, bool, error)
+	Banks            sepa.Banks
 	// Clock is the service's time, Real the world's as this machine shows it. Neither
 	// is for what processes agree on: that is the database's clock. Own is this
 	// process's steady time, by which it keeps its own promises.

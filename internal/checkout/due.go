@@ -25,6 +25,20 @@ func (c *Checkout) RunDue(ctx context.Context, now time.Time) (int, error) {
 	return ended + heard + settled, errors.Join(endErr, hearErr, settleErr)
 }
 
+// NextDue is when, after an instant of the service's time, something falls due next,
+// and false when nothing will.
+func (c *Checkout) NextDue(ctx context.Context, after time.Time) (time.Time, bool, error) {
+	next, found, err := c.Store.NextDue(ctx, after)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	announced, speaks, err := c.NextAnnouncement(ctx, after)
+	if speaks && (!found || announced.Before(next)) {
+		return announced, true, err
+	}
+	return next, found, err
+}
+
 // work takes what is due in batches until nothing is left that can be done. A
 // piece that another process did first is no fault. One that fails is set aside:
 // it needs a person, and must not hold up what is due behind it.

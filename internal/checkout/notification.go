@@ -233,7 +233,7 @@ func (c *Checkout) runAnnouncements(ctx context.Context, now time.Time) (done in
 					"merchant_transaction_id", announced.MerchantTransactionID, "error", err)
 				again = now.Add(resendAfter)
 			}
-			if err := announced.Heard(ctx, again); err != nil {
+			if err := announced.Acknowledge(ctx, again); err != nil {
 				return done, err
 			}
 			done++

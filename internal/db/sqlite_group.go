@@ -88,7 +88,7 @@ func (g *groupCommit) commit(first *unit) {
 	// A unit's own context must not reach the shared transaction: cancelling
 	// one would roll back all of them.
 	ctx := context.Background()
-	g.writes.fulfil(ctx)
+	g.writes.prepareScheduled(ctx)
 	tx, err := g.writer.BeginTx(ctx, nil)
 	if err != nil {
 		first.done <- fmt.Errorf("db: begin: %w", err)

@@ -15,9 +15,9 @@ const maxPrepared = 256
 type prepared struct {
 	db *sql.DB
 
-	mu     sync.RWMutex
-	ready  map[string]*sql.Stmt
-	wished []string
+	mu        sync.RWMutex
+	ready     map[string]*sql.Stmt
+	scheduled []string
 }
 
 func newPrepared(db *sql.DB) *prepared { return &prepared{db: db, ready: map[string]*sql.Stmt{}} }
@@ -47,17 +47,17 @@ func (p *prepared) prepare(ctx context.Context, text string) (*sql.Stmt, error) 
 	return statement, nil
 }
 
-// wish notes a statement to be prepared when the connection is free. Within a
+// schedule notes a statement to be prepared when the connection is free. Within a
 // transaction the only connection is taken, and preparing would wait for ever.
-func (p *prepared) wish(text string) { p.wished = append(p.wished, text) }
+func (p *prepared) schedule(text string) { p.scheduled = append(p.scheduled, text) }
 
-// fulfil prepares what was wished for. What cannot be prepared is run as it is,
+// prepareScheduled prepares what was scheduled. What cannot be prepared is run as it is,
 // and says then what is wrong with it.
-func (p *prepared) fulfil(ctx context.Context) {
-	for _, text := range p.wished {
+func (p *prepared) prepareScheduled(ctx context.Context) {
+	for _, text := range p.scheduled {
 		_, _ = p.prepare(ctx, text)
 	}
-	p.wished = p.wished[:0]
+	p.scheduled = p.scheduled[:0]
 }
 
 // exec runs a statement within a transaction, compiled where it already is.
@@ -65,6 +65,6 @@ func (p *prepared) exec(ctx context.Context, tx *sql.Tx, text string, args ...an
 	if ready := p.find(text); ready != nil {
 		return tx.StmtContext(ctx, ready).ExecContext(ctx, args...)
 	}
-	p.wish(text)
+	p.schedule(text)
 	return tx.ExecContext(ctx, text, args...)
 }

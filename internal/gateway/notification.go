@@ -47,9 +47,9 @@ type Announcer interface {
 type Announcement struct {
 	TenantID, AccountID   uuid.UUID
 	MerchantTransactionID string
-	// Heard records that the report was taken, or with a time, that it is to be
+	// Acknowledge records that the report was taken, or with a time, that it is to be
 	// made again then.
-	Heard func(ctx context.Context, again time.Time) error
+	Acknowledge func(ctx context.Context, again time.Time) error
 }
 
 // Notice is one thing that a gateway reports by itself: what became of a

@@ -24,7 +24,7 @@ func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, mo
 	target := movable.Now().Add(by)
 	var past time.Time
 	for {
-		next, found, err := st.NextDue(ctx, past)
+		next, found, err := b.Checkout.NextDue(ctx, past)
 		if err != nil {
 			return time.Time{}, err
 		}

@@ -49,6 +49,9 @@ func openBrowser(t *testing.T) *browser {
 		// Tabs beside each other must not be taken for ones that nobody sees.
 		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-renderer-backgrounding", true),
 		chromedp.Flag("disable-backgrounding-occluded-windows", true),
+		// A key pressed between a page's arrival and its first frame is dropped by Chromium, which no payer is quick
+		// enough to meet and a test on a busy machine is.
+		chromedp.Flag("allow-pre-commit-input", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en-GB"),
 		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
 	t.Cleanup(stop)
@@ -133,6 +136,8 @@ func (p *tab) lookAs(l look) {
 		{Name: "prefers-color-scheme", Value: l.feature(l.dark, "dark", "light")},
 		{Name: "prefers-reduced-motion", Value: l.feature(l.reducedMotion, "reduce", "no-preference")},
 	}})
+	// A tab that another test's tab takes the focus from would lose keys that are pressed in it.
+	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: l.scriptless})
 	language := cmp.Or(l.language, "en-GB")
 	call(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})

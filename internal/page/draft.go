@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sepad/internal/checkout"
 	"sepad/internal/limit"
 	"sepad/internal/payment"
 	"sepad/internal/vault"
@@ -85,20 +86,27 @@ func (p *Page) dropDraft(w http.ResponseWriter, r *http.Request, s payment.Sessi
 	}
 }
 
+// findPayable admits what the script asks about a session that can be paid, and
+// bounds what it sends.
+func (p *Page) findPayable(w http.ResponseWriter, r *http.Request, scope limit.Scope) (checkout.View, error) {
+	if err := p.admit(r, scope); err != nil {
+		return checkout.View{}, err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
+	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return checkout.View{}, err
+	}
+	return view, view.Session.CheckPayable(p.Checkout.Clock.Now())
+}
+
 // takeDraft answers POST /pay/{token}/draft/, by which the script keeps what is
 // being typed.
 func (p *Page) takeDraft(w http.ResponseWriter, r *http.Request) error {
-	if err := p.admit(r, limit.Page); err != nil {
-		return err
-	}
-	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
+	view, err := p.findPayable(w, r, limit.Page)
 	if err != nil {
 		return err
 	}
-	if err := view.Session.CheckPayable(p.Checkout.Clock.Now()); err != nil {
-		return err
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
 	p.keepDraft(w, view.Session, p.readDraft(r, view.Session).with(readInput(r)))
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// tongue is a language with all that differs by it.
-type tongue struct {
+// pageLanguage is a language with all that differs by it.
+type pageLanguage struct {
 	Code string
 	// Name is what its speakers call it.
 	Name string
@@ -18,8 +18,8 @@ type tongue struct {
 	locale
 }
 
-// tongues are the languages of the page; the first is for whoever speaks none.
-var tongues = []*tongue{
+// languages are the languages of the page; the first is for whoever speaks none.
+var languages = []*pageLanguage{
 	{"en", "English", &english, localeEnglish},
 	{"de", "Deutsch", &german, localeGerman},
 	{"fr", "Français", &french, localeFrench},
@@ -41,30 +41,30 @@ var tongues = []*tongue{
 var matcher = newMatcher()
 
 func newMatcher() language.Matcher {
-	tags := make([]language.Tag, len(tongues))
-	for i, one := range tongues {
+	tags := make([]language.Tag, len(languages))
+	for i, one := range languages {
 		tags[i] = language.MustParse(one.Code)
 	}
 	return language.NewMatcher(tags)
 }
 
-// findTongue gives nil for a code that the page does not speak.
-func findTongue(code string) *tongue {
-	i := slices.IndexFunc(tongues, func(one *tongue) bool { return one.Code == code })
+// findLanguage gives nil for a code that the page does not speak.
+func findLanguage(code string) *pageLanguage {
+	i := slices.IndexFunc(languages, func(one *pageLanguage) bool { return one.Code == code })
 	if i < 0 {
 		return nil
 	}
-	return tongues[i]
+	return languages[i]
 }
 
 // languageCookie remembers a choice until the browser is closed: the way to the
 // bank and back carries no query of ours.
 const languageCookie = "sepad_language"
 
-// chooseTongue takes the payer's choice, then an earlier one, then what the
+// chooseLanguage takes the payer's choice, then an earlier one, then what the
 // browser asks for. A choice is remembered.
-func (p *Page) chooseTongue(w http.ResponseWriter, r *http.Request, choice string) *tongue {
-	if chosen := findTongue(choice); chosen != nil {
+func (p *Page) chooseLanguage(w http.ResponseWriter, r *http.Request, choice string) *pageLanguage {
+	if chosen := findLanguage(choice); chosen != nil {
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: it is Secure wherever the page is
 			Name: languageCookie, Value: chosen.Code, Path: "/pay/", HttpOnly: true,
 			SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(p.Checkout.PublicURL, "https:"),
@@ -72,30 +72,30 @@ func (p *Page) chooseTongue(w http.ResponseWriter, r *http.Request, choice strin
 		return chosen
 	}
 	if cookie, err := r.Cookie(languageCookie); err == nil {
-		if earlier := findTongue(cookie.Value); earlier != nil {
+		if earlier := findLanguage(cookie.Value); earlier != nil {
 			return earlier
 		}
 	}
-	return wished(r.Header.Get("Accept-Language"))
+	return preferredLanguage(r.Header.Get("Accept-Language"))
 }
 
-// maxWishes bounds the work that a header can ask for.
-const maxWishes = 512
+// maxAcceptLanguage bounds the work that a header can ask for.
+const maxAcceptLanguage = 512
 
-func wished(header string) *tongue {
-	tags, _, err := language.ParseAcceptLanguage(header[:min(len(header), maxWishes)])
+func preferredLanguage(header string) *pageLanguage {
+	tags, _, err := language.ParseAcceptLanguage(header[:min(len(header), maxAcceptLanguage)])
 	if err != nil || len(tags) == 0 {
-		return tongues[0]
+		return languages[0]
 	}
 	_, index, confidence := matcher.Match(tags...)
 	if confidence == language.No {
-		return tongues[0]
+		return languages[0]
 	}
-	return tongues[index]
+	return languages[index]
 }
 
 // count says a text with "|" in the form that a number asks for.
-func (l *tongue) count(text string, n int) string {
+func (l *pageLanguage) count(text string, n int) string {
 	forms := strings.Split(text, "|")
 	return fill(forms[min(l.plural(n), len(forms)-1)], "n", strconv.Itoa(n))
 }

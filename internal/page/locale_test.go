@@ -20,13 +20,13 @@ func TestAmount(t *testing.T) {
 		"fi": {"29,99\u00a0€", "1\u00a0234,50\u00a0€", "1\u00a0234\u00a0567,00\u00a0CHF"},
 		"hr": {"29,99\u00a0€", "1.234,50\u00a0€", "1.234.567,00\u00a0CHF"},
 	} {
-		l := findTongue(code)
+		l := findLanguage(code)
 		got := [3]string{l.amount(29_99, "EUR"), l.amount(1234_50, "EUR"), l.amount(1234567_00, "CHF")}
 		if got != want {
 			t.Errorf("%s writes %q, want %q", code, got, want)
 		}
 	}
-	if got := findTongue("en").amount(5, "GBP"); got != "£0.05" {
+	if got := findLanguage("en").amount(5, "GBP"); got != "£0.05" {
 		t.Errorf("pennies are %q", got)
 	}
 }
@@ -51,7 +51,7 @@ func TestDay(t *testing.T) {
 		"hr": {"1. prosinca 2026.", "15. ožujka 2027."},
 		"ro": {"1 decembrie 2026", "15 martie 2027"},
 	} {
-		l := findTongue(code)
+		l := findLanguage(code)
 		if got := [2]string{l.day(date(t, "2026-12-01")), l.day(date(t, "2027-03-15"))}; got != want {
 			t.Errorf("%s writes %q, want %q", code, got, want)
 		}
@@ -70,7 +70,7 @@ func TestShortDay(t *testing.T) {
 		"hr": {"uto, 17. studenoga", "pon, 15. ožujka 2027."},
 		"fi": {"ti 17. marraskuuta", "ma 15. maaliskuuta 2027"},
 	} {
-		l := findTongue(code)
+		l := findLanguage(code)
 		if got := [2]string{l.shortDay(date(t, "2026-11-17"), now), l.shortDay(date(t, "2027-03-15"), now)}; got != want {
 			t.Errorf("%s writes %q, want %q", code, got, want)
 		}
@@ -122,7 +122,7 @@ func TestCount(t *testing.T) {
 		{"ro", 101, "101 săptămâni"},
 		{"fi", 2, "2 viikkoa"},
 	} {
-		if l := findTongue(one.code); l.count(l.Weeks, one.n) != one.want {
+		if l := findLanguage(one.code); l.count(l.Weeks, one.n) != one.want {
 			t.Errorf("%s says %q, want %q", one.code, l.count(l.Weeks, one.n), one.want)
 		}
 	}

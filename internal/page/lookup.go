@@ -15,17 +15,9 @@ type bankBody struct {
 // lookUpBank answers POST /pay/{token}/bank/ for a session that can be paid. The
 // IBAN comes in the body: addresses are written down on their way.
 func (p *Page) lookUpBank(w http.ResponseWriter, r *http.Request) error {
-	if err := p.admit(r, limit.IBANValidate); err != nil {
+	if _, err := p.findPayable(w, r, limit.IBANValidate); err != nil {
 		return err
 	}
-	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
-	if err != nil {
-		return err
-	}
-	if err := view.Session.CheckPayable(p.Checkout.Clock.Now()); err != nil {
-		return err
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
 	var body bankBody
 	if iban, err := sepa.ParseIBAN(cleanIBAN(r.PostFormValue(fieldIBAN))); err == nil {
 		if bank, found := p.Checkout.Banks(iban); found && bank.Name != "" {
@@ -47,7 +39,7 @@ func (p *Page) showState(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, limit.Page); err != nil {
 		return err
 	}
-	v, err := p.find(r, tongues[0])
+	v, err := p.find(r, languages[0])
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (p *Page) showMandate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := r.URL.Query()
-	l := p.chooseTongue(w, r, query.Get("lang"))
+	l := p.chooseLanguage(w, r, query.Get("lang"))
 	v, err := p.find(r, l)
 	if err != nil {
 		return err
@@ -36,8 +36,8 @@ func (p *Page) showMandate(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if accepted != nil {
-			if known := findTongue(accepted.Language); known != nil {
-				v.tongue = known
+			if known := findLanguage(accepted.Language); known != nil {
+				v.pageLanguage = known
 			}
 			m = readMandate(accepted.Text)
 		}

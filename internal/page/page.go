@@ -88,7 +88,7 @@ func (p *Page) explained(next web.Handler) web.Handler {
 		if err == nil || errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 			return err
 		}
-		l := p.chooseTongue(w, r, r.URL.Query().Get("lang"))
+		l := p.chooseLanguage(w, r, r.URL.Query().Get("lang"))
 		if refusal, ok := errors.AsType[*web.StatusError](err); ok {
 			for name, text := range refusal.Header {
 				w.Header().Set(name, text)
@@ -106,7 +106,7 @@ func (p *Page) explained(next web.Handler) web.Handler {
 // visit is a session as one request finds it.
 type visit struct {
 	checkout.View
-	*tongue
+	*pageLanguage
 	now time.Time
 	// last is the latest attempt, nil before the first.
 	last *payment.Debit
@@ -115,12 +115,12 @@ type visit struct {
 }
 
 // find reads the session of a request with its latest attempt.
-func (p *Page) find(r *http.Request, l *tongue) (visit, error) {
+func (p *Page) find(r *http.Request, l *pageLanguage) (visit, error) {
 	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return visit{}, err
 	}
-	v := visit{View: view, tongue: l, now: p.Checkout.Clock.Now(), draft: p.readDraft(r, view.Session)}
+	v := visit{View: view, pageLanguage: l, now: p.Checkout.Clock.Now(), draft: p.readDraft(r, view.Session)}
 	if id := view.Session.LastTransactionID; id != nil {
 		last, err := p.Store.Tenant(view.Session.TenantID).DebitOf(r.Context(), view.Session, *id)
 		if err != nil {

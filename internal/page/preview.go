@@ -42,9 +42,9 @@ func (p *Page) preview(w http.ResponseWriter, r *http.Request) error {
 	if state == "" {
 		state = previewStates[0]
 	}
-	l := findTongue(query.Get("lang"))
+	l := findLanguage(query.Get("lang"))
 	if l == nil {
-		l = wished(r.Header.Get("Accept-Language"))
+		l = preferredLanguage(r.Header.Get("Accept-Language"))
 	}
 	bad := payment.Fields{}
 	if !slices.Contains(previewStates, state) {
@@ -57,7 +57,7 @@ func (p *Page) preview(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	v := visit{View: sample, tongue: l, now: p.Checkout.Clock.Now()}
+	v := visit{View: sample, pageLanguage: l, now: p.Checkout.Clock.Now()}
 	return p.showSample(w, r, v, state)
 }
 

@@ -23,10 +23,10 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // view is what the template shows.
 type view struct {
-	*tongue
-	Tongues []*tongue
-	Title   string
-	Stage   stage
+	*pageLanguage
+	Languages []*pageLanguage
+	Title     string
+	Stage     stage
 	// Merchant and below are empty on pages of no session.
 	Merchant string
 	Logo     *logoView
@@ -57,9 +57,9 @@ type way struct{ Name, Address string }
 func (v view) Texts() *texts { return v.texts }
 
 // plainView is a page of no session.
-func plainView(l *tongue, title, text string, t tone, retry bool) view {
+func plainView(l *pageLanguage, title, text string, t tone, retry bool) view {
 	return view{
-		tongue: l, Tongues: tongues, Title: title, Style: stylePath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
+		pageLanguage: l, Languages: languages, Title: title, Style: stylePath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
 		Result: &resultView{Tone: t, Title: title, Text: text, Retry: retry},
 	}
 }
@@ -67,7 +67,7 @@ func plainView(l *tongue, title, text string, t tone, retry bool) view {
 // frame is what stands around every stage.
 func (p *Page) frame(r *http.Request, v visit, title string) view {
 	f := view{
-		tongue: v.tongue, Tongues: tongues, Title: title, Merchant: v.Tenant.Name, Order: v.order(),
+		pageLanguage: v.pageLanguage, Languages: languages, Title: title, Merchant: v.Tenant.Name, Order: v.order(),
 		Links: v.links(), FootText: v.content("footer_text"), TestMode: p.movesNothing(v),
 		Style: stylePath(merchant.DefaultPrimaryColor, merchant.DefaultAccentColor),
 	}

@@ -11,7 +11,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, limit.Page); err != nil {
 		return err
 	}
-	v, err := p.find(r, p.chooseTongue(w, r, r.URL.Query().Get("lang")))
+	v, err := p.find(r, p.chooseLanguage(w, r, r.URL.Query().Get("lang")))
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (p *Page) changeForm(w http.ResponseWriter, r *http.Request) error {
 	if choice == "" {
 		choice = r.PostFormValue(fieldShown)
 	}
-	v, err := p.find(r, p.chooseTongue(w, r, choice))
+	v, err := p.find(r, p.chooseLanguage(w, r, choice))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (p *Page) checkForm(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, limit.Page); err != nil {
 		return err
 	}
-	v, err := p.find(r, p.chooseTongue(w, r, r.PostFormValue(fieldShown)))
+	v, err := p.find(r, p.chooseLanguage(w, r, r.PostFormValue(fieldShown)))
 	if err != nil {
 		return err
 	}
@@ -87,9 +87,9 @@ func (p *Page) checkForm(w http.ResponseWriter, r *http.Request) error {
 func (p *Page) pay(w http.ResponseWriter, r *http.Request) error {
 	// The words that the payer agreed to are those of the language in which
 	// the form was shown, whatever was chosen in another tab meanwhile.
-	l := findTongue(r.PostFormValue(fieldShown))
+	l := findLanguage(r.PostFormValue(fieldShown))
 	if l == nil {
-		l = p.chooseTongue(w, r, "")
+		l = p.chooseLanguage(w, r, "")
 	}
 	wait, allowed := p.Limiter.Allow(r.Context(), limit.BrowserPay, web.ClientKey(r.Context()), p.Real.Now())
 	if !allowed {
@@ -139,7 +139,7 @@ func (p *Page) isStale(r *http.Request, v visit) bool {
 
 // afterPay leads to the page. A payment that could not even be begun is said so
 // where the session can still be paid; every other refusal is a state to show.
-func (p *Page) afterPay(w http.ResponseWriter, r *http.Request, l *tongue, f formView, err error) error {
+func (p *Page) afterPay(w http.ResponseWriter, r *http.Request, l *pageLanguage, f formView, err error) error {
 	switch payment.KindOf(err) {
 	case payment.Conflict:
 		v, again := p.find(r, l)
@@ -162,7 +162,7 @@ func (p *Page) afterPay(w http.ResponseWriter, r *http.Request, l *tongue, f for
 // tooFast answers a payment too many from one address. It waits as long as the
 // limit asks for and looks once: after a double click the first payment is under
 // way by then, and that is what the payer must see.
-func (p *Page) tooFast(w http.ResponseWriter, r *http.Request, l *tongue, wait time.Duration) error {
+func (p *Page) tooFast(w http.ResponseWriter, r *http.Request, l *pageLanguage, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -185,7 +185,7 @@ func (p *Page) tooFast(w http.ResponseWriter, r *http.Request, l *tongue, wait t
 
 // verify asks the bank whether the payer has confirmed.
 func (p *Page) verify(w http.ResponseWriter, r *http.Request) error {
-	l := p.chooseTongue(w, r, "")
+	l := p.chooseLanguage(w, r, "")
 	if err := p.admit(r, limit.BrowserVerify); err != nil {
 		v, missing := p.find(r, l)
 		if missing != nil {

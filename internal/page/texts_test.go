@@ -32,7 +32,7 @@ func TestEveryTextIsThereInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	inEnglish := map[string]string{}
 	each(t, &english, func(name, text string) { inEnglish[name] = text })
-	for _, l := range tongues {
+	for _, l := range languages {
 		t.Run(l.Code, func(t *testing.T) {
 			t.Parallel()
 			each(t, l.texts, func(name, text string) {
@@ -61,7 +61,7 @@ func TestEveryTextIsThereInEveryLanguage(t *testing.T) {
 }
 
 // most is the last of a language's plural forms.
-func most(l *tongue) (last int) {
+func most(l *pageLanguage) (last int) {
 	for n := range 200 {
 		last = max(last, l.plural(n))
 	}
@@ -107,7 +107,7 @@ func TestWished(t *testing.T) {
 		"ja": "en", "ja,it;q=0.5": "it", "es-419": "es", "*": "en", ";;;": "en", "en-US,de": "en", "da;q=0.1,fr": "fr", "sv-FI": "sv", "cs,sk;q=0.8": "cs", "hr": "hr", "sl": "sl", "ro-MD": "ro", "fi": "fi",
 		strings.Repeat("x-", 5000): "en",
 	} {
-		if got := wished(header); got.Code != want {
+		if got := preferredLanguage(header); got.Code != want {
 			t.Errorf("%.40q speaks %s, want %s", header, got.Code, want)
 		}
 	}

@@ -145,8 +145,8 @@ func (s *Store) RebillPauses(ctx context.Context) ([]payment.RebillPause, error)
 }
 
 // NextDue is when, after an instant, the next session runs out, pending payment is
-// to be settled, subscription is to be billed or tried again, or the sandbox has
-// something to report, and false when nothing will.
+// to be settled, or subscription is to be billed or tried again, and false when
+// nothing will.
 func (s *Store) NextDue(ctx context.Context, after time.Time) (at time.Time, found bool, err error) {
 	past := int64(math.MinInt64) // an instant that was not given is NULL, after which nothing comes
 	if !after.IsZero() {
@@ -161,9 +161,7 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (at time.Time, fou
 			UNION ALL
 			SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL AND due_at > $1
 			UNION ALL
-			SELECT MIN(paused_until) FROM rebill_pauses WHERE paused_until > $1
-			UNION ALL
-			SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL AND notify_at > $1) AS next`, past)
+			SELECT MIN(paused_until) FROM rebill_pauses WHERE paused_until > $1) AS next`, past)
 	at, err = db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
 	return at, !at.IsZero(), err
 }

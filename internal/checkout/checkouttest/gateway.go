@@ -100,7 +100,7 @@ func (g *Gateway) Announce(of payment.Transaction, at time.Time) {
 	name := of.MerchantTransactionID
 	g.unsaid[name] = announcement{at: at, Announcement: gateway.Announcement{
 		TenantID: of.TenantID, AccountID: of.GatewayID, MerchantTransactionID: name,
-		Heard: func(_ context.Context, again time.Time) error {
+		Acknowledge: func(_ context.Context, again time.Time) error {
 			g.mu.Lock()
 			delete(g.unsaid, name)
 			g.mu.Unlock()
@@ -122,6 +122,18 @@ func (g *Gateway) announcements(_ context.Context, now time.Time, _ int) (due []
 		}
 	}
 	return due, nil
+}
+
+// nextAnnouncement is when the next one after an instant is due.
+func (g *Gateway) nextAnnouncement(_ context.Context, after time.Time) (next time.Time, found bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, one := range g.unsaid {
+		if one.at.After(after) && (!found || one.at.Before(next)) {
+			next, found = one.at, true
+		}
+	}
+	return next, found, nil
 }
 
 // Submitted, Asked, Verified and Refunded are what the gateway was asked so far.

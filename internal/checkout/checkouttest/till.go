@@ -78,7 +78,8 @@ func Open(t testing.TB, env *storetest.Env, change ...func(*Gateway)) *Till {
 		Gateways: gateway.NewPool(map[string]gateway.Kind{adapterName: till.Gateway.kind()}, gateway.Options{
 			Timeout: GatewayTimeout, Logger: slog.New(slog.DiscardHandler), Now: till.World.Now,
 		}),
-		Announcements: till.Gateway.announcements, Environment: merchant.Production, PublicURL: "https://pay.example", SessionTTL: checkout.DefaultSessionTTL,
+		Announcements: till.Gateway.announcements, NextAnnouncement: till.Gateway.nextAnnouncement,
+		Environment: merchant.Production, PublicURL: "https://pay.example", SessionTTL: checkout.DefaultSessionTTL,
 		GatewayTimeout: GatewayTimeout, LookupSchedule: []time.Duration{FirstLookup, SecondLookup},
 	}
 	till.Shop = till.NewShop(t)

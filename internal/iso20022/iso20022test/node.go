@@ -2,9 +2,7 @@ package iso20022test
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 )
@@ -38,29 +36,8 @@ var nodeFolder = sync.OnceValues(func() (folder, reason string) {
 			return "", program + " is not installed"
 		}
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err.Error()
-	}
 	// The number changes with the list of packages.
-	folder = filepath.Join(cache, "sepad-second-opinions-1")
-	if exists(folder) {
-		return folder, ""
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err.Error()
-	}
-	fresh, err := os.MkdirTemp(cache, "sepad-second-opinions-")
-	if err != nil {
-		return "", err.Error()
-	}
-	defer os.RemoveAll(fresh)
-	install := exec.Command("npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", fresh}, nodePackages...)...)
-	if output, err := install.CombinedOutput(); err != nil {
-		return "", "npm could not fetch them: " + string(firstBytes(output))
-	}
-	if err := os.Rename(fresh, folder); err != nil && !exists(folder) {
-		return "", err.Error()
-	}
-	return folder, ""
+	return fillOnce("sepad-second-opinions-1", func(fresh string) *exec.Cmd {
+		return exec.Command("npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", fresh}, nodePackages...)...)
+	})
 })

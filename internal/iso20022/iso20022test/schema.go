@@ -52,25 +52,34 @@ func fetch() (folder, reason string) {
 	if _, err := exec.LookPath("xmllint"); err != nil {
 		return "", "xmllint is not installed"
 	}
+	// The number changes when the script fetches other schemas.
+	return fillOnce("sepad-schemas-1", func(fresh string) *exec.Cmd {
+		return exec.Command(filepath.Join(Root(), "scripts", "fetch-schemas"), fresh)
+	})
+}
+
+// fillOnce gives a folder among the user's caches that a command has filled, now or
+// an earlier time; the reason is why there is none.
+func fillOnce(name string, filling func(fresh string) *exec.Cmd) (folder, reason string) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err.Error()
 	}
-	// The number changes when the script fetches other schemas.
-	folder = filepath.Join(cache, "sepad-schemas-1")
+	folder = filepath.Join(cache, name)
 	if exists(folder) {
 		return folder, ""
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err.Error()
 	}
-	fresh, err := os.MkdirTemp(cache, "sepad-schemas-")
+	fresh, err := os.MkdirTemp(cache, name+"-")
 	if err != nil {
 		return "", err.Error()
 	}
 	defer os.RemoveAll(fresh)
-	if output, err := exec.Command(filepath.Join(Root(), "scripts", "fetch-schemas"), fresh).CombinedOutput(); err != nil {
-		return "", "scripts/fetch-schemas: " + string(firstBytes(output))
+	command := filling(fresh)
+	if output, err := command.CombinedOutput(); err != nil {
+		return "", filepath.Base(command.Path) + " failed: " + string(firstBytes(output))
 	}
 	// Of two test programs at once one finds the folder there, with the same files.
 	if err := os.Rename(fresh, folder); err != nil && !exists(folder) {

@@ -27,7 +27,7 @@ func (f BankFileSearch) conditions() conditions {
 }
 
 // SearchBankFiles lists files for banks.
-func SearchBankFiles(ctx context.Context, s *store.Store, f BankFileSearch, at Stretch) (Part[store.BankFile], error) {
+func SearchBankFiles(ctx context.Context, s *store.Store, f BankFileSearch, at Paging) (Part[store.BankFile], error) {
 	return bankFileSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 
@@ -47,7 +47,7 @@ func (f BankStatementSearch) conditions() conditions {
 }
 
 // SearchBankStatements lists answers of banks.
-func SearchBankStatements(ctx context.Context, s *store.Store, f BankStatementSearch, at Stretch) (Part[store.BankStatement], error) {
+func SearchBankStatements(ctx context.Context, s *store.Store, f BankStatementSearch, at Paging) (Part[store.BankStatement], error) {
 	return bankStatementSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 
@@ -76,6 +76,6 @@ func (f BankLineSearch) conditions() conditions {
 }
 
 // SearchBankLines lists lines of banks' answers.
-func SearchBankLines(ctx context.Context, s *store.Store, f BankLineSearch, at Stretch) (Part[store.BankLine], error) {
+func SearchBankLines(ctx context.Context, s *store.Store, f BankLineSearch, at Paging) (Part[store.BankLine], error) {
 	return bankLineSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }

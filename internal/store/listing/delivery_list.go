@@ -35,7 +35,7 @@ type DeliveryFilter struct {
 	CreatedBefore time.Time
 }
 
-func (f DeliveryFilter) query(s Stretch) (sql string, args []any) {
+func (f DeliveryFilter) query(s Paging) (sql string, args []any) {
 	where, args := and(slices.Concat(when("webhook_profile_id = $%d", f.ProfileID), when("delivery_status = $%d", string(f.Status)),
 		when("kind = $%d", string(f.Kind)), period("created_at", f.CreatedFrom, f.CreatedBefore), s.beyond("id")))
 	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM events WHERE tenant_id = $1 AND webhook_profile_id IS NOT NULL%s%s LIMIT %d`,
@@ -49,7 +49,7 @@ func scanDelivery(r db.Rows) (d DeliveryRecord, err error) {
 }
 
 // Deliveries lists a tenant's deliveries, newest first, with their attempts.
-func Deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+func Deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Paging) ([]DeliveryRecord, error) {
 	records, err := deliveries(ctx, t, f, page)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Stre
 	return records, addAttempts(ctx, t, records)
 }
 
-func deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+func deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Paging) ([]DeliveryRecord, error) {
 	sql, args := f.query(page)
 	result, err := t.Query(ctx, sql, args...)
 	records, err := db.Collect(result, err, scanDelivery)
@@ -85,7 +85,7 @@ func Delivery(ctx context.Context, t store.Tenant, eventID uuid.UUID) (DeliveryR
 }
 
 // AllDeliveries lists the deliveries of every tenant.
-func AllDeliveries(ctx context.Context, s *store.Store, f DeliveryFilter, page Stretch) ([]DeliveryRecord, error) {
+func AllDeliveries(ctx context.Context, s *store.Store, f DeliveryFilter, page Paging) ([]DeliveryRecord, error) {
 	all, err := acrossTenants(ctx, s, page, func(d *DeliveryRecord) uuid.UUID { return d.EventID },
 		func(t store.Tenant) (Part[DeliveryRecord], error) {
 			records, err := deliveries(ctx, t, f, page)

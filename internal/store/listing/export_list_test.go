@@ -21,26 +21,26 @@ func (f SubscriptionFilter) Statement(w Window) (text string, args []any) {
 
 const SearchDepth = searchDepth
 
-func (f SessionSearch) Statement(s Stretch) (text string, args []any) {
+func (f SessionSearch) Statement(s Paging) (text string, args []any) {
 	return sessionSearch.statement(s, f.conditions().all(s, "s.id"))
 }
 
-func (f TransactionSearch) Statement(s Stretch) (text string, args []any) {
+func (f TransactionSearch) Statement(s Paging) (text string, args []any) {
 	return transactionSearch.statement(s, f.conditions().all(s, "t.id"))
 }
 
-func (f ChargebackSearch) Statement(s Stretch) (text string, args []any) {
+func (f ChargebackSearch) Statement(s Paging) (text string, args []any) {
 	return chargebackSearch.statement(s, f.conditions().all(s, "c.id"))
 }
 
-func (f SubscriptionSearch) Statement(s Stretch) (text string, args []any) {
+func (f SubscriptionSearch) Statement(s Paging) (text string, args []any) {
 	return subscriptionSearch.statement(s, f.conditions().all(s, "u.id"))
 }
 
-func (f LeadSearch) Statement(s Stretch) (text string, args []any) {
+func (f LeadSearch) Statement(s Paging) (text string, args []any) {
 	return leadSearch.statement(s, f.conditions().all(s, "l.id"))
 }
 
-func (c conditions) all(s Stretch, id string) []condition {
+func (c conditions) all(s Paging, id string) []condition {
 	return slices.Concat(c.indexed, s.beyond(id), s.upTo(id, s.Beyond), c.passing)
 }

@@ -46,7 +46,7 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 			return err == nil, nil
 		},
 		"Deliveries": func(ctx context.Context, scope store.Tenant) (bool, error) {
-			all, err := listing.Deliveries(ctx, scope, listing.DeliveryFilter{}, listing.Stretch{Limit: 10})
+			all, err := listing.Deliveries(ctx, scope, listing.DeliveryFilter{}, listing.Paging{Limit: 10})
 			return len(all) > 0, err
 		},
 		"Transactions": func(ctx context.Context, scope store.Tenant) (bool, error) {

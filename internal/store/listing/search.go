@@ -16,16 +16,16 @@ import (
 	"sepad/internal/store"
 )
 
-// Stretch is a part of an operator's list, which begins with the newest record:
+// Paging is a part of an operator's list, which begins with the newest record:
 // Limit records beyond the one with the id, towards older ones, or towards newer
 // ones when it is turned back. A zero id is the list's beginning.
-type Stretch struct {
+type Paging struct {
 	Beyond uuid.UUID
 	Back   bool
 	Limit  int
 }
 
-// Part is what was found in a stretch, newest first.
+// Part is what was found on the way, newest first.
 type Part[T any] struct {
 	Rows []T
 	// Reached is the id at which the search stopped before it had found as many
@@ -88,24 +88,24 @@ func and(all []condition) (text string, args []any) {
 	return written.String(), args
 }
 
-// beyond is where a stretch begins by a column of ids, upTo where it ends, and
+// beyond is where a page begins by a column of ids, upTo where it ends, and
 // order how it is read.
 
-func (s Stretch) beyond(id string) []condition {
+func (s Paging) beyond(id string) []condition {
 	if s.Back {
 		return when(id+" > $%d", s.Beyond)
 	}
 	return when(id+" < $%d", s.Beyond)
 }
 
-func (s Stretch) upTo(id string, end uuid.UUID) []condition {
+func (s Paging) upTo(id string, end uuid.UUID) []condition {
 	if s.Back {
 		return when(id+" <= $%d", end)
 	}
 	return when(id+" >= $%d", end)
 }
 
-func (s Stretch) order(id string) string {
+func (s Paging) order(id string) string {
 	if s.Back {
 		return " ORDER BY " + id
 	}
@@ -117,8 +117,8 @@ func (s Stretch) order(id string) string {
 // passing are held against one record after the other.
 type conditions struct{ indexed, passing []condition }
 
-// read reads a stretch of a tenant's list.
-func (l searched[T]) read(ctx context.Context, t store.Tenant, s Stretch, c conditions) (part Part[T], err error) {
+// read reads a page of a tenant's list.
+func (l searched[T]) read(ctx context.Context, t store.Tenant, s Paging, c conditions) (part Part[T], err error) {
 	id := l.name + ".id"
 	within := slices.Concat(c.indexed, s.beyond(id))
 	if len(c.passing) > 0 {
@@ -139,14 +139,14 @@ func (l searched[T]) read(ctx context.Context, t store.Tenant, s Stretch, c cond
 	return part, err
 }
 
-func (l searched[T]) statement(s Stretch, all []condition) (text string, args []any) {
+func (l searched[T]) statement(s Paging, all []condition) (text string, args []any) {
 	where, args := and(all)
 	return l.query + where + s.order(l.name+".id") + " LIMIT " + strconv.Itoa(s.Limit), args
 }
 
 // reach is the last record that a page may look at, zero where the list ends
 // before.
-func (l searched[T]) reach(ctx context.Context, t store.Tenant, s Stretch, within []condition) (uuid.UUID, error) {
+func (l searched[T]) reach(ctx context.Context, t store.Tenant, s Paging, within []condition) (uuid.UUID, error) {
 	where, args := and(within)
 	result, err := t.LaggingQuery(ctx, fmt.Sprintf(`SELECT %s.id FROM %s %s WHERE %s.tenant_id = $1%s%s LIMIT 1 OFFSET %d`,
 		l.name, l.table, l.name, l.name, where, s.order(l.name+".id"), searchDepth-1), args...)
@@ -158,7 +158,7 @@ func (l searched[T]) reach(ctx context.Context, t store.Tenant, s Stretch, withi
 }
 
 // of reads the list of one tenant, or that of all where none is named.
-func (l searched[T]) of(ctx context.Context, st *store.Store, tenantID uuid.UUID, s Stretch, c conditions) (Part[T], error) {
+func (l searched[T]) of(ctx context.Context, st *store.Store, tenantID uuid.UUID, s Paging, c conditions) (Part[T], error) {
 	if tenantID != uuid.Nil {
 		return l.read(ctx, st.Tenant(tenantID), s, c)
 	}
@@ -167,7 +167,7 @@ func (l searched[T]) of(ctx context.Context, st *store.Store, tenantID uuid.UUID
 
 // acrossTenants puts the lists of all tenants together. Each tenant's part comes
 // from its own rows, so that no index has to serve all tenants at once.
-func acrossTenants[T any](ctx context.Context, st *store.Store, s Stretch, id func(*T) uuid.UUID, read func(store.Tenant) (Part[T], error)) (all Part[T], err error) {
+func acrossTenants[T any](ctx context.Context, st *store.Store, s Paging, id func(*T) uuid.UUID, read func(store.Tenant) (Part[T], error)) (all Part[T], err error) {
 	tenants, err := st.Tenants(ctx)
 	if err != nil {
 		return all, err
@@ -197,7 +197,7 @@ func acrossTenants[T any](ctx context.Context, st *store.Store, s Stretch, id fu
 	return all, nil
 }
 
-// isBefore tells which of two ids the stretch comes to first.
-func (s Stretch) isBefore(a, b uuid.UUID) bool { return compareIDs(a, b) > 0 != s.Back && a != b }
+// isBefore tells which of two ids the page comes to first.
+func (s Paging) isBefore(a, b uuid.UUID) bool { return compareIDs(a, b) > 0 != s.Back && a != b }
 
 func compareIDs(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }

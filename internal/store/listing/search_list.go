@@ -80,7 +80,7 @@ func (f SessionSearch) conditions() conditions {
 }
 
 // SearchSessions lists sessions.
-func SearchSessions(ctx context.Context, s *store.Store, f SessionSearch, at Stretch) (Part[SessionRecord], error) {
+func SearchSessions(ctx context.Context, s *store.Store, f SessionSearch, at Paging) (Part[SessionRecord], error) {
 	return sessionSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 
@@ -132,7 +132,7 @@ func (f TransactionSearch) conditions() conditions {
 
 // SearchTransactions lists transactions, also those that no gateway has answered
 // yet, each with its order.
-func SearchTransactions(ctx context.Context, s *store.Store, f TransactionSearch, at Stretch) (Part[payment.Debit], error) {
+func SearchTransactions(ctx context.Context, s *store.Store, f TransactionSearch, at Paging) (Part[payment.Debit], error) {
 	return transactionSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 
@@ -160,7 +160,7 @@ func (f ChargebackSearch) conditions() conditions {
 }
 
 // SearchChargebacks lists chargebacks.
-func SearchChargebacks(ctx context.Context, s *store.Store, f ChargebackSearch, at Stretch) (Part[payment.Chargeback], error) {
+func SearchChargebacks(ctx context.Context, s *store.Store, f ChargebackSearch, at Paging) (Part[payment.Chargeback], error) {
 	return chargebackSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 
@@ -188,7 +188,7 @@ func (f SubscriptionSearch) conditions() conditions {
 }
 
 // SearchSubscriptions lists subscriptions.
-func SearchSubscriptions(ctx context.Context, s *store.Store, f SubscriptionSearch, at Stretch) (Part[payment.Subscription], error) {
+func SearchSubscriptions(ctx context.Context, s *store.Store, f SubscriptionSearch, at Paging) (Part[payment.Subscription], error) {
 	return subscriptionSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 
@@ -220,7 +220,7 @@ func (f LeadSearch) conditions() conditions {
 }
 
 // SearchLeads lists leads.
-func SearchLeads(ctx context.Context, s *store.Store, f LeadSearch, at Stretch) (Part[LeadRecord], error) {
+func SearchLeads(ctx context.Context, s *store.Store, f LeadSearch, at Paging) (Part[LeadRecord], error) {
 	return leadSearch.of(ctx, s, f.TenantID, at, f.conditions())
 }
 

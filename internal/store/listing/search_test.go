@@ -37,7 +37,7 @@ func fillRare(t *testing.T, env *storetest.Env, tenantID uuid.UUID, count int) (
 
 // walkSearch follows a search to its end, and gives the ids and how many pages
 // it took.
-func walkSearch(t *testing.T, env *storetest.Env, f listing.TransactionSearch, s listing.Stretch) (ids []uuid.UUID, pages int) {
+func walkSearch(t *testing.T, env *storetest.Env, f listing.TransactionSearch, s listing.Paging) (ids []uuid.UUID, pages int) {
 	t.Helper()
 	for {
 		part, err := listing.SearchTransactions(t.Context(), env.Store, f, s)
@@ -78,14 +78,14 @@ func TestSearchForWhatIsRare(t *testing.T) {
 			want   []uuid.UUID
 		}{"of one tenant": {shop, want}, "of all tenants": {uuid.Nil, all}} {
 			f := listing.TransactionSearch{Common: listing.Common{TenantID: test.tenant}, Status: payment.TransactionDeclined}
-			got, pages := walkSearch(t, env, f, listing.Stretch{Limit: 2})
+			got, pages := walkSearch(t, env, f, listing.Paging{Limit: 2})
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%s: found %v, want %v", name, got, test.want)
 			}
 			if least := rarely * 5 / 2 / listing.SearchDepth; pages <= least {
 				t.Errorf("%s: %d pages have looked at more than they may", name, pages)
 			}
-			back, _ := walkSearch(t, env, f, listing.Stretch{Limit: 2, Back: true, Beyond: uuid.UUID{15: 1}})
+			back, _ := walkSearch(t, env, f, listing.Paging{Limit: 2, Back: true, Beyond: uuid.UUID{15: 1}})
 			if !slices.Equal(back, test.want) {
 				t.Errorf("%s, backward: found %v, want %v", name, back, test.want)
 			}
@@ -97,7 +97,7 @@ func TestSearchForWhatIsRare(t *testing.T) {
 func expectSearchesAlongIndexes(t *testing.T, env *storetest.Env, l library) {
 	t.Helper()
 	for name, text := range searches(l) {
-		for _, s := range []listing.Stretch{{Beyond: payment.NewID(), Limit: 101}, {Beyond: payment.NewID(), Back: true, Limit: 101}} {
+		for _, s := range []listing.Paging{{Beyond: payment.NewID(), Limit: 101}, {Beyond: payment.NewID(), Back: true, Limit: 101}} {
 			statement, args := text(s)
 			plan := env.Explain(t, statement, append([]any{l.tenantID.String()}, args...))
 			if fault := scanIn(env.Engine, plan); fault != "" {
@@ -108,9 +108,9 @@ func expectSearchesAlongIndexes(t *testing.T, env *storetest.Env, l library) {
 }
 
 // searches are all of them with one condition each.
-func searches(l library) map[string]func(listing.Stretch) (string, []any) {
+func searches(l library) map[string]func(listing.Paging) (string, []any) {
 	common := listing.Common{CreatedFrom: storetest.Start, CreatedBefore: storetest.Start.AddDate(0, 0, 1)}
-	all := map[string]func(listing.Stretch) (string, []any){
+	all := map[string]func(listing.Paging) (string, []any){
 		"chargebacks":               listing.ChargebackSearch{}.Statement,
 		"chargebacks by reference":  listing.ChargebackSearch{MerchantTransactionID: "TXN-1"}.Statement,
 		"chargebacks of a payment":  listing.ChargebackSearch{TransactionID: l.rare}.Statement,

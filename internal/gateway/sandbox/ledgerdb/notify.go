@@ -2,6 +2,7 @@ package ledgerdb
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"sepad/internal/db"
@@ -19,15 +20,27 @@ func (l Ledger) Announcements(ctx context.Context, now time.Time, limit int) ([]
 	for i, e := range entries {
 		due[i] = gateway.Announcement{
 			TenantID: e.TenantID, AccountID: e.AccountID, MerchantTransactionID: e.MerchantTransactionID,
-			Heard: func(ctx context.Context, again time.Time) error { return l.heard(ctx, e, again) },
+			Acknowledge: func(ctx context.Context, again time.Time) error { return l.acknowledge(ctx, e, again) },
 		}
 	}
 	return due, err
 }
 
-// heard records that a notification reached its receiver, or with a time, that
+// NextAnnouncement is when, after an instant, the sandbox has something to report,
+// and false when it never will.
+func (l Ledger) NextAnnouncement(ctx context.Context, after time.Time) (at time.Time, found bool, err error) {
+	past := int64(math.MinInt64) // an instant that was not given is NULL, after which nothing comes
+	if !after.IsZero() {
+		past = after.UnixMicro()
+	}
+	result, err := l.db.Query(ctx, `SELECT MIN(notify_at) FROM sandbox_payments WHERE notify_at IS NOT NULL AND notify_at > $1`, past)
+	at, err = db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
+	return at, !at.IsZero(), err
+}
+
+// acknowledge records that a notification reached its receiver, or with a time, that
 // it is to be sent again then.
-func (l Ledger) heard(ctx context.Context, e sandbox.Entry, again time.Time) error {
+func (l Ledger) acknowledge(ctx context.Context, e sandbox.Entry, again time.Time) error {
 	return l.db.Write(ctx, e.NotifyAt, func(tx *db.Tx) error {
 		tx.Relax()
 		tx.Then(`
