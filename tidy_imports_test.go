@@ -21,7 +21,7 @@ var (
 	useCases = join(stored, "webhook", "setup", "checkout", "billing", "recon", "banking", "people", "notice")
 	// design is what pages look alike by; only what answers requests needs it. The
 	// sandbox is known to what shows its test accounts and its bank page.
-	serving = join(useCases, "jobs", "web", "design", "gateway/sandbox", "gateway/adapters")
+	serving = join(useCases, "jobs", "web", "design", "locale", "gateway/sandbox", "gateway/adapters")
 
 	allowedImports = map[string][]string{
 		"sepa":     {},
@@ -31,6 +31,7 @@ var (
 		// What is exported and what is set up.
 		"record":   domain,
 		"merchant": domain,
+		"locale":   domain, // how languages write money and dates
 		// The outer world.
 		"gateway":                  nouns,
 		"gateway/sandbox":          join(nouns, "gateway"),
@@ -93,6 +94,7 @@ var (
 		"payment":  {"github.com/google/uuid", "golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
 		"record":   {"github.com/google/uuid"},
 		"merchant": {"github.com/google/uuid", "go.yaml.in/yaml/v3"},
+		"locale":   {},
 	}
 	sideEffects = []string{"database/sql", "log", "net", "net/http", "os", "os/exec"}
 

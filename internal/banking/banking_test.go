@@ -39,6 +39,9 @@ func setup(t *testing.T, s *apptest.Server, settings ...string) *bundle {
 	if len(settings) == 0 || !strings.HasPrefix(settings[0], "sftp:") {
 		settings = append(settings, "folder: "+b.folder)
 	}
+	if !strings.Contains(strings.Join(settings, " "), "notice_days:") {
+		settings = append(settings, "notice_days: 1") // the next cut-off is early enough
+	}
 	s.Apply(t, fmt.Sprintf(`tenants:
   - id: %s
     name: Bergladen

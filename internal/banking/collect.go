@@ -34,9 +34,20 @@ type collection struct {
 	due      time.Time
 }
 
-// Collect writes what waits at an account and was taken by an instant, in as many files as the bank's limits ask for.
-// What another process or a crash has left unfinished is finished first.
-func (b *Banking) Collect(ctx context.Context, account *Account, until, now time.Time) (files []store.BankFile, err error) {
+// Collect writes what waits at an account and was taken by an instant, whenever it is due, in as many files as the bank's
+// limits ask for. What another process or a crash has left unfinished is finished first.
+func (b *Banking) Collect(ctx context.Context, account *Account, until, now time.Time) ([]store.BankFile, error) {
+	return b.collect(ctx, account, store.CollectibleUntil{TakenAt: until}, now)
+}
+
+// collectDue writes what belongs into the file of the last cut-off: what would be late in the next one. All else can
+// still be withdrawn.
+func (b *Banking) collectDue(ctx context.Context, account *Account, now time.Time) ([]store.BankFile, error) {
+	due := account.Terms.DueOf(account.Terms.LastCutOff(now))
+	return b.collect(ctx, account, store.CollectibleUntil{TakenAt: now, DueDate: payment.DateOf(due)}, now)
+}
+
+func (b *Banking) collect(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) (files []store.BankFile, err error) {
 	for {
 		file, err := b.fill(ctx, account, until, now)
 		if err != nil || file == nil {
@@ -53,7 +64,7 @@ func (b *Banking) Collect(ctx context.Context, account *Account, until, now time
 }
 
 // fill gives a closed file whose bytes are to be made, nil when there is nothing to write.
-func (b *Banking) fill(ctx context.Context, account *Account, until, now time.Time) (*store.BankFile, error) {
+func (b *Banking) fill(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) (*store.BankFile, error) {
 	for range fillTries {
 		file, err := b.fillOnce(ctx, account, until, now)
 		if !store.TakenByAnother(err) {
@@ -63,7 +74,7 @@ func (b *Banking) fill(ctx context.Context, account *Account, until, now time.Ti
 	return nil, fmt.Errorf("gateway %s: others keep taking the same collections", account.Name)
 }
 
-func (b *Banking) fillOnce(ctx context.Context, account *Account, until, now time.Time) (*store.BankFile, error) {
+func (b *Banking) fillOnce(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) (*store.BankFile, error) {
 	unfinished, err := b.tenant(account).UnfinishedBankFiles(ctx, account.ID)
 	if err != nil {
 		return nil, err
@@ -112,7 +123,7 @@ func (f *filling) recall(ctx context.Context) error {
 }
 
 // takeAll takes what waits, up to the bank's limits.
-func (f *filling) takeAll(ctx context.Context, until time.Time) error {
+func (f *filling) takeAll(ctx context.Context, until store.CollectibleUntil) error {
 	for waiting, err := range f.waiting(ctx, f.account, until, f.now) {
 		if err != nil {
 			return err
@@ -223,7 +234,7 @@ func (b *Banking) change(ctx context.Context, file *store.BankFile, change func(
 }
 
 // waiting gives the payments that wait at an account, as a file would have them.
-func (b *Banking) waiting(ctx context.Context, account *Account, until, now time.Time) func(yield func(collection, error) bool) {
+func (b *Banking) waiting(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) func(yield func(collection, error) bool) {
 	return func(yield func(collection, error) bool) {
 		after := uuid.Nil
 		for {
@@ -259,8 +270,17 @@ func (b *Banking) prepare(account *Account, c store.Collectible, at time.Time) (
 			Mandate: iso20022.Mandate{Reference: c.MandateReference, SignedDate: c.MandateAt.In(account.Terms.Zone)},
 			Debtor:  bank.Debtor(payment.Instrument{IBAN: iban, HolderName: c.HolderName, Bank: sepa.Bank{BIC: c.BIC}}, c.Lead),
 		},
-		sequence: sequence(account, c), due: account.Terms.DueAfterNotice(at, c.ProcessedAt),
+		sequence: sequence(account, c), due: dueDate(account, c, at),
 	}, nil
+}
+
+// dueDate is the day that the payer was told, unless a file that is written at an instant comes too late for it.
+func dueDate(account *Account, c store.Collectible, at time.Time) time.Time {
+	due := account.Terms.DueDate(at)
+	if told := c.DueDate.Start(); told.After(due) {
+		return told
+	}
+	return due
 }
 
 // open reads the account number of a payment.

@@ -41,6 +41,9 @@ func (b *Banking) composeOnce(ctx context.Context, account *Account, file *store
 	if err := b.postpone(ctx, account, file, now); err != nil {
 		return err
 	}
+	if err := b.tellDays(ctx, account, file); err != nil {
+		return err
+	}
 	draft := *file
 	draft.Draft = payment.NewID().String()
 	out := &parts{Banking: b, ctx: ctx, file: draft, now: now}
@@ -80,6 +83,22 @@ func (b *Banking) postpone(ctx context.Context, account *Account, file *store.Ba
 		tx.PostponeBankFile(before, *file, account.Terms.SilenceEnds(due))
 		return nil
 	})
+}
+
+// tellDays announces the collections of a file that come on another day than was told. It is done before the bytes are
+// made, so that a crash leaves nobody untold.
+func (b *Banking) tellDays(ctx context.Context, account *Account, file *store.BankFile) error {
+	for {
+		moved, err := b.tenant(account).Redated(ctx, file.ID, readBatch)
+		if err != nil || len(moved) == 0 {
+			return err
+		}
+		for id, day := range moved {
+			if err := b.Checkout.Redate(ctx, account.Setup, id, day); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // writeDebits writes a message block by block.

@@ -113,16 +113,16 @@ func (b *Banking) Find(ctx context.Context, name string) (*Account, error) {
 // silentBatch bounds how many collections are settled by silence between two looks.
 const silentBatch = 200
 
-// RunDue does what has fallen due by an instant of the service's time: files whose cut-off has come are written, files
+// RunDue does what has fallen due by an instant of the service's time: what ended subscriptions would have owed is
+// withdrawn, files whose cut-off has come are written, files
 // that wait are delivered, and collections of which nothing was heard long enough are settled. It says how much was
 // done; what one process does, another finds done.
 func (b *Banking) RunDue(ctx context.Context, now time.Time) (int, error) {
+	done, failed := b.Checkout.WithdrawEnded(ctx, now)
 	waiting, err := b.store().CollectionsWaiting(ctx)
 	if err != nil {
-		return 0, err
+		return done, errors.Join(failed, err)
 	}
-	done := 0
-	var failed error
 	for _, one := range waiting {
 		account, err := b.AccountOf(ctx, one.TenantID, one.GatewayID)
 		if errors.Is(err, ErrNoBank) {
@@ -130,7 +130,7 @@ func (b *Banking) RunDue(ctx context.Context, now time.Time) (int, error) {
 		}
 		var files []store.BankFile
 		if err == nil {
-			files, err = b.Collect(ctx, account, account.Terms.LastCutOff(now), now)
+			files, err = b.collectDue(ctx, account, now)
 		}
 		failed = errors.Join(failed, err)
 		done += len(files)

@@ -6,10 +6,12 @@ import (
 
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // Preview is what the next file would hold.
 type Preview struct {
+	// CutOffAt is when it is written: the first cut-off that has something to write.
 	CutOffAt time.Time
 	Count    int
 	SumMinor payment.Minor
@@ -36,31 +38,43 @@ type PreviewFault struct {
 
 // Preview says what the next file at an account would hold, without writing it. A collection with a fatal fault is
 // named and not counted.
-func (b *Banking) Preview(ctx context.Context, account *Account, now time.Time) (Preview, error) {
-	cutOff := account.Terms.NextCutOff(now)
-	preview := Preview{CutOffAt: cutOff}
+func (b *Banking) Preview(ctx context.Context, account *Account, now time.Time) (preview Preview, err error) {
+	next := account.Terms.NextCutOff(now)
+	preview.CutOffAt = next
 	at := map[[2]string]int{}
-	for waiting, err := range b.waiting(ctx, account, cutOff, cutOff) {
+	for waiting, err := range b.waiting(ctx, account, store.CollectibleUntil{TakenAt: next}, next) {
 		if err != nil {
 			return preview, err
 		}
-		faults := waiting.debit.Faults(cutOff)
+		faults := waiting.debit.Faults(next)
 		for _, fault := range faults {
 			preview.Faults = append(preview.Faults, PreviewFault{waiting.MerchantTransactionID, fault})
 		}
 		if isFatal(faults) {
 			continue
 		}
-		key := [2]string{waiting.due.Format(time.DateOnly), waiting.sequence}
-		if _, known := at[key]; !known {
-			at[key] = len(preview.Blocks)
-			preview.Blocks = append(preview.Blocks, PreviewBlock{DueDate: key[0], Sequence: key[1]})
+		cutOff := account.Terms.CutOffFor(waiting.due)
+		switch {
+		case preview.Count == 0 || cutOff.Before(preview.CutOffAt): // an earlier file than those so far
+			clear(at)
+			preview.CutOffAt, preview.Blocks, preview.Count, preview.SumMinor = cutOff, nil, 0, 0
+		case cutOff.After(preview.CutOffAt):
+			continue
 		}
-		block := &preview.Blocks[at[key]]
-		block.Count, block.SumMinor = block.Count+1, block.SumMinor+waiting.AmountMinor
-		preview.Count, preview.SumMinor = preview.Count+1, preview.SumMinor+waiting.AmountMinor
+		preview.count(waiting, at)
 	}
-	var err error
 	preview.Held, err = b.tenant(account).HeldCollections(ctx, account.ID)
 	return preview, err
+}
+
+// count adds a collection to its block.
+func (p *Preview) count(c collection, at map[[2]string]int) {
+	key := blockKey(c)
+	if _, known := at[key]; !known {
+		at[key] = len(p.Blocks)
+		p.Blocks = append(p.Blocks, PreviewBlock{DueDate: key[0], Sequence: key[1]})
+	}
+	block := &p.Blocks[at[key]]
+	block.Count, block.SumMinor = block.Count+1, block.SumMinor+c.AmountMinor
+	p.Count, p.SumMinor = p.Count+1, p.SumMinor+c.AmountMinor
 }

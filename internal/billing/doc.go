@@ -1,6 +1,7 @@
 // Package billing collects what subscriptions owe, on their day, once.
 //
 //	rebill.go   what is due: claim – submit – settle, many at a time
+//	prepare.go  the same ahead of time, where payers are told before their bank is
 //	cancel.go   a subscription is ended by hand, and what is still to come of one
 //
 // When a period is due, how a refusal is followed up and what ends a

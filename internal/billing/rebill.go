@@ -38,16 +38,39 @@ type claim struct {
 	sendBefore clock.Deadline
 }
 
-// RunDue bills every subscription that is due by an instant, and ends those whose
-// mandate has lapsed. It says how much was done. Whoever else does the same at
-// the same time gets other subscriptions.
+// RunDue bills every subscription that is due by an instant, ends those whose
+// mandate has lapsed, and prepares those whose payers are told beforehand. It says
+// how much was done. Whoever else does the same at the same time gets other
+// subscriptions.
 func (b *Billing) RunDue(ctx context.Context, now time.Time) (int, error) {
+	billed, err := b.runLanes(ctx, pickDue(now), now)
+	prepared, prepareErr := b.prepare(ctx, now)
+	return billed + prepared, errors.Join(err, prepareErr)
+}
+
+// pick is a choice of subscriptions to bill: those that nobody else has taken, and
+// the last billing date among them that may be opened.
+type pick struct {
+	read  func(tx *store.Tx, limit int) ([]store.DueSubscription, error)
+	until payment.Date
+}
+
+// pickDue picks what is due.
+func pickDue(now time.Time) pick {
+	return pick{
+		read:  func(tx *store.Tx, limit int) ([]store.DueSubscription, error) { return tx.SubscriptionsDue(now, limit) },
+		until: payment.DateOf(now),
+	}
+}
+
+// runLanes bills all that a pick finds.
+func (b *Billing) runLanes(ctx context.Context, from pick, now time.Time) (int, error) {
 	var done atomic.Int64
 	var lanes errgroup.Group
 	lanes.SetLimit(cmp.Or(b.Lanes, usualLanes))
 	var lane func() error
 	lane = func() error {
-		return b.runLane(ctx, now, &done, func() { lanes.TryGo(lane) })
+		return b.runLane(ctx, from, now, &done, func() { lanes.TryGo(lane) })
 	}
 	lanes.Go(lane)
 	err := lanes.Wait()
@@ -56,11 +79,11 @@ func (b *Billing) RunDue(ctx context.Context, now time.Time) (int, error) {
 
 // runLane works until nothing is due. What cannot be claimed is set aside and does
 // not hold up what is due behind it.
-func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64, more func()) (failed error) {
+func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *atomic.Int64, more func()) (failed error) {
 	perLane := cmp.Or(b.PerLane, usualPerLane)
 	size, single := perLane, 0
 	for {
-		claims, found, err := b.claimDue(ctx, now, size)
+		claims, found, err := b.claimDue(ctx, from, now, size)
 		switch {
 		case ctx.Err() != nil:
 			return errors.Join(failed, ctx.Err())
@@ -89,16 +112,16 @@ func (b *Billing) runLane(ctx context.Context, now time.Time, done *atomic.Int64
 // claimDue writes down the rebills of subscriptions that are due, before any
 // gateway hears of them, and ends those whose mandate has lapsed. It says which
 // subscriptions it found.
-func (b *Billing) claimDue(ctx context.Context, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
+func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
 	for taken := range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
 		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
-			due, err := tx.SubscriptionsDue(now, limit+b.Checkout.Aside.Len())
+			due, err := from.read(tx, limit+b.Checkout.Aside.Len())
 			claims, found = claims[:0], found[:0]
 			for _, one := range b.workable(due, limit, realNow) {
 				found = append(found, one.Subscription)
-				rebill, err := claimOne(tx, one, taken, silence, now)
+				rebill, err := claimOne(tx, one, from.until, taken, silence, now)
 				if err != nil {
 					return err
 				}
@@ -138,7 +161,7 @@ var errNoAddress = errors.New("the account is outside the European Economic Area
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
 // lapsed. So many of the references that it could have are taken. When the silence
 // is over others may ask the gateway about the rebill.
-func claimOne(tx *store.Tx, due store.DueSubscription, taken int, silence time.Duration, now time.Time) (*payment.Change, error) {
+func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken int, silence time.Duration, now time.Time) (*payment.Change, error) {
 	sub := due.Subscription
 	lapsed, err := sub.Lapse(now)
 	if err != nil {
@@ -151,7 +174,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, taken int, silence time.D
 	if due.Lead.LacksAddress(due.First.IBANCountry) {
 		return nil, errNoAddress
 	}
-	rebill, err := payment.BeginRebill(sub, due.First, now)
+	rebill, err := payment.BeginRebill(sub, due.First, until, now)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (c *Checkout) settle(ctx context.Context, setup *merchant.Setup, known paym
 	asked := known
 	err = retry(func() error {
 		now := c.now()
-		if settled, err = known.Settle(o, c.policy(setup, known.Subscription), now); err != nil {
+		if settled, err = known.Settle(c.planned(setup, known, o, now), c.policy(setup, known.Subscription), now); err != nil {
 			return err
 		}
 		if err = c.apply(ctx, setup, settled, now); !errors.Is(err, store.ErrStale) {

@@ -11,6 +11,7 @@
 //	recover.go  what became of a payment whose outcome is not known
 //	refund.go   a payment is given back: claim – submit – settle once more
 //	rebill.go   what became of a subscription's rebill (package billing sends it)
+//	announce.go when a payment will be collected, and that payers are told
 //	chargeback.go   the payer's bank took a payment back; chargeback_report.go: as
 //	                a processor reports it, one or thousands
 //	notification.go what gateways report by themselves

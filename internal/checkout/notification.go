@@ -121,7 +121,7 @@ func (c *Checkout) takeOutcome(ctx context.Context, setup *merchant.Setup, known
 		return err
 	}
 	now := c.now()
-	settled, err := known.Settle(n.Outcome, c.policy(setup, known.Subscription), now)
+	settled, err := known.Settle(c.planned(setup, known, n.Outcome, now), c.policy(setup, known.Subscription), now)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ type View struct {
 	Campaign *merchant.Campaign
 	Offer    *merchant.Offer
 	Page     *merchant.HostedPage
+	// EarliestDue is the day on which a payment that is made now is debited, none
+	// where the gateway does not say.
+	EarliestDue payment.Date
 }
 
 // Retrieve finds a session by its token.
@@ -32,6 +35,9 @@ func (c *Checkout) Retrieve(ctx context.Context, token string) (View, error) {
 	}
 	s := found.Session
 	v := View{Session: s, Status: s.StatusAt(c.now()), Lead: found.Lead, Tenant: setup.Tenant, Gateway: setup.Gateways[s.GatewayID]}
+	if planner, plans := c.Planner(setup, s.GatewayID); plans {
+		v.EarliestDue = planner.Plan(setup.Tenant, c.now(), payment.Date{}).DueDate
+	}
 	// A record that was switched off since still says what was sold.
 	if s.CampaignID != nil {
 		campaign := setup.Campaigns[*s.CampaignID]

@@ -44,6 +44,17 @@ func (p *Pool) Client(adapter string, account Account) (*Client, error) {
 	return client, nil
 }
 
+// Batches names the adapters whose payments wait for a file.
+func (p *Pool) Batches() (names []string) {
+	for name, kind := range p.kinds {
+		if kind.Batch {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Collects tells whether an adapter can collect a currency.
 func (p *Pool) Collects(adapter, currency string) bool {
 	kind, known := p.kinds[adapter]

@@ -24,7 +24,7 @@ func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, mo
 	target := movable.Now().Add(by)
 	var past time.Time
 	for {
-		next, found, err := b.Checkout.NextDue(ctx, past)
+		next, found, err := nextDue(ctx, b, past)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -40,6 +40,19 @@ func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, mo
 		return time.Time{}, err
 	}
 	return movable.Now(), waitForOthers(ctx)
+}
+
+// nextDue is when, after an instant, something falls due or is to be prepared.
+func nextDue(ctx context.Context, b *billing.Billing, past time.Time) (time.Time, bool, error) {
+	next, found, err := b.Checkout.NextDue(ctx, past)
+	if err != nil {
+		return next, false, err
+	}
+	prepares, isPlanned, err := b.NextPreparation(ctx, past)
+	if isPlanned && (!found || prepares.Before(next)) {
+		return prepares, true, err
+	}
+	return next, found, err
 }
 
 // step goes to the next due instant, or stays where that has passed, and does

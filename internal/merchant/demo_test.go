@@ -39,7 +39,7 @@ func TestDemoFile(t *testing.T) {
 	})
 	t.Run("has a default webhook profile so that events can be seen", func(t *testing.T) {
 		t.Parallel()
-		if p := demo.WebhookProfiles[0].Record; !p.Default || len(p.Events) != len(payment.EventKinds) {
+		if p := demo.WebhookProfiles[0].Record; !p.Default || len(p.Events) != len(payment.UsualEvents) {
 			t.Errorf("profile is %+v", p)
 		}
 	})

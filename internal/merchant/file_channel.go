@@ -32,7 +32,7 @@ func (o object) gateway(tenant int) GatewayAccount {
 	}
 }
 
-// webhookProfile reads a profile; it takes all events unless some are named.
+// webhookProfile reads a profile; it takes the usual events unless some are named.
 func (o object) webhookProfile(tenant int) WebhookProfile {
 	o.require("id", "name", "url")
 	return WebhookProfile{
@@ -72,16 +72,20 @@ func signingSecretProblem(text string, environment Environment) string {
 
 func (o object) events() []payment.EventKind {
 	if !o.has("events") {
-		return slices.Clone(payment.EventKinds)
+		return slices.Clone(payment.UsualEvents)
 	}
 	items := o.list("events")
 	if len(items) == 0 && !o.r.reported[o.at("events")] {
-		o.wrong("events", "Name at least one event, or leave events out to get all.")
+		o.wrong("events", "Name at least one event, or leave events out to get the usual ones.")
 	}
 	var kinds []payment.EventKind
 	for i, item := range items {
 		path := fmt.Sprintf("%s[%d]", o.at("events"), i)
 		switch kind := payment.EventKind(item.text); {
+		case kind == payment.EveryEvent && len(items) == 1:
+			return []payment.EventKind{payment.EveryEvent}
+		case kind == payment.EveryEvent:
+			o.r.wrong(item.line, path, "This stands for all events: name no other beside it.")
 		case !slices.Contains(payment.EventKinds, kind):
 			o.r.wrong(item.line, path, "This must be one of %s.%s", listed(payment.EventKinds), DidYouMean(item.text, asTexts(payment.EventKinds)))
 		case slices.Contains(kinds, kind):

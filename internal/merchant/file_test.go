@@ -121,7 +121,7 @@ func TestParseDefaults(t *testing.T) {
 		if g := small.Gateways[0].Record; g.TestMode != testMode || g.Descriptor != "" || len(g.Settings) != 0 || !g.Active {
 			t.Errorf("%s: gateway is in test mode %t, active %t", environment, g.TestMode, g.Active)
 		}
-		if p := small.WebhookProfiles[0].Record; !slices.Equal(p.Events, payment.EventKinds) || p.Default || !p.SigningSecret.IsZero() || !p.Active {
+		if p := small.WebhookProfiles[0].Record; !slices.Equal(p.Events, payment.UsualEvents) || p.Wants(payment.EventCollectionAnnounced) || p.Default || !p.SigningSecret.IsZero() || !p.Active {
 			t.Errorf("profile is %+v", p)
 		}
 		wantPage := HostedPage{
@@ -151,6 +151,28 @@ func TestProductionIsReachedOverHTTPSAlone(t *testing.T) {
 	_, wrong := parse(t, text, Production)
 	if wrong == nil || wrong.Error() != "shop.yaml:22: tenants[0].webhook_profiles[0].url: In production an address begins with https://." {
 		t.Errorf("got %v", wrong)
+	}
+}
+
+// TestEventsThatAreOptIn: they go to those who name them, or name all.
+func TestEventsThatAreOptIn(t *testing.T) {
+	t.Parallel()
+	for events, want := range map[string]bool{
+		`["*"]`: true, `[collection.announced]`: true, `[transaction.created, collection.announced]`: true, `[transaction.created]`: false,
+	} {
+		file, wrong := parse(t, "tenants:\n- {id: 018f0000-0000-7000-8000-000000000001, name: T, webhook_profiles: [{id: 018f0000-0000-7000-8000-000000000002,"+
+			" name: P, url: 'https://x.example', events: "+events+"}]}\n", Sandbox)
+		if wrong != nil {
+			t.Fatal(events, wrong)
+		}
+		if p := file.Tenants[0].WebhookProfiles[0].Record; p.Wants(payment.EventCollectionAnnounced) != want {
+			t.Errorf("%s wants it: %t", events, !want)
+		}
+	}
+	_, wrong := parse(t, "tenants:\n- {id: 018f0000-0000-7000-8000-000000000001, name: T, webhook_profiles: [{id: 018f0000-0000-7000-8000-000000000002,"+
+		" name: P, url: 'https://x.example', events: ['*', transaction.created]}]}\n", Sandbox)
+	if wrong == nil || !strings.Contains(wrong.Error(), "name no other beside it") {
+		t.Errorf("all and one: %v", wrong)
 	}
 }
 

@@ -40,7 +40,9 @@ type WebhookProfile struct {
 }
 
 // Wants tells whether the profile takes events of a kind.
-func (p WebhookProfile) Wants(kind payment.EventKind) bool { return slices.Contains(p.Events, kind) }
+func (p WebhookProfile) Wants(kind payment.EventKind) bool {
+	return slices.Contains(p.Events, kind) || slices.Contains(p.Events, payment.EveryEvent)
+}
 
 // HostedPage is how a payment page looks and where it leads.
 type HostedPage struct {

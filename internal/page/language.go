@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/language"
+
+	"sepad/internal/locale"
 )
 
 // pageLanguage is a language with all that differs by it.
@@ -15,27 +17,27 @@ type pageLanguage struct {
 	// Name is what its speakers call it.
 	Name string
 	*texts
-	locale
+	*locale.Locale
 }
 
 // languages are the languages of the page; the first is for whoever speaks none.
 var languages = []*pageLanguage{
-	{"en", "English", &english, localeEnglish},
-	{"de", "Deutsch", &german, localeGerman},
-	{"fr", "Français", &french, localeFrench},
-	{"es", "Español", &spanish, localeSpanish},
-	{"it", "Italiano", &italian, localeItalian},
-	{"nl", "Nederlands", &dutch, localeDutch},
-	{"pt", "Português", &portuguese, localePortuguese},
-	{"pl", "Polski", &polish, localePolish},
-	{"sv", "Svenska", &swedish, localeSwedish},
-	{"da", "Dansk", &danish, localeDanish},
-	{"fi", "Suomi", &finnish, localeFinnish},
-	{"cs", "Čeština", &czech, localeCzech},
-	{"sk", "Slovenčina", &slovak, localeSlovak},
-	{"sl", "Slovenščina", &slovenian, localeSlovenian},
-	{"hr", "Hrvatski", &croatian, localeCroatian},
-	{"ro", "Română", &romanian, localeRomanian},
+	{"en", "English", &english, locale.Find("en")},
+	{"de", "Deutsch", &german, locale.Find("de")},
+	{"fr", "Français", &french, locale.Find("fr")},
+	{"es", "Español", &spanish, locale.Find("es")},
+	{"it", "Italiano", &italian, locale.Find("it")},
+	{"nl", "Nederlands", &dutch, locale.Find("nl")},
+	{"pt", "Português", &portuguese, locale.Find("pt")},
+	{"pl", "Polski", &polish, locale.Find("pl")},
+	{"sv", "Svenska", &swedish, locale.Find("sv")},
+	{"da", "Dansk", &danish, locale.Find("da")},
+	{"fi", "Suomi", &finnish, locale.Find("fi")},
+	{"cs", "Čeština", &czech, locale.Find("cs")},
+	{"sk", "Slovenčina", &slovak, locale.Find("sk")},
+	{"sl", "Slovenščina", &slovenian, locale.Find("sl")},
+	{"hr", "Hrvatski", &croatian, locale.Find("hr")},
+	{"ro", "Română", &romanian, locale.Find("ro")},
 }
 
 var matcher = newMatcher()
@@ -97,5 +99,5 @@ func preferredLanguage(header string) *pageLanguage {
 // count says a text with "|" in the form that a number asks for.
 func (l *pageLanguage) count(text string, n int) string {
 	forms := strings.Split(text, "|")
-	return fill(forms[min(l.plural(n), len(forms)-1)], "n", strconv.Itoa(n))
+	return fill(forms[min(l.Plural(n), len(forms)-1)], "n", strconv.Itoa(n))
 }

@@ -56,7 +56,7 @@ func (v visit) signature(accepted *payment.Acceptance) []fact {
 	t := v.last.Transaction
 	facts := []fact{{v.Holder, t.HolderName}, {v.Account, t.IBANCountry + " •••• " + t.IBANLast4()}}
 	if accepted != nil {
-		facts = append(facts, fact{v.AgreedOn, v.day(payment.DateOf(accepted.AcceptedAt)) + ", " + accepted.AcceptedAt.Format("15:04") + " UTC"})
+		facts = append(facts, fact{v.AgreedOn, v.Date(payment.DateOf(accepted.AcceptedAt)) + ", " + accepted.AcceptedAt.Format("15:04") + " UTC"})
 	}
 	return facts
 }

@@ -114,4 +114,4 @@ func (v visit) rhythm() string {
 }
 
 // money is an amount in the session's currency.
-func (v visit) money(minor payment.Minor) string { return v.amount(minor, v.Session.Terms.Currency) }
+func (v visit) money(minor payment.Minor) string { return v.Money(minor, v.Session.Terms.Currency) }

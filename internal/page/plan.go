@@ -23,28 +23,28 @@ func (v visit) plan() *planView {
 	p := &planView{Statement: v.Gateway.Descriptor}
 	switch {
 	case terms.BillingType == payment.OneOff:
-		p.Steps = []planStep{{v.shortDay(first, v.now), v.PlanOnly, price}}
+		p.Steps = []planStep{{v.ShortDate(first, v.now), v.PlanOnly, price}}
 	case terms.BillingType == payment.TrialRecurring && terms.DueMinor() == 0:
-		first = terms.TrialEnd(today).DueDate()
+		first = v.debitOn(terms.TrialEnd(today))
 		p.Steps = []planStep{
 			{v.PlanToday, v.PlanNothing, ""},
-			{v.shortDay(first, v.now), v.andThen(v.PlanFirst), price},
+			{v.ShortDate(first, v.now), v.andThen(v.PlanFirst), price},
 		}
 	case terms.BillingType == payment.TrialRecurring:
 		p.Steps = []planStep{
-			{v.shortDay(first, v.now), fill(v.ForPeriod, "period", v.trialPeriod()), v.money(terms.DueMinor())},
-			{v.shortDay(terms.TrialEnd(today).DueDate(), v.now), v.andThen(""), price},
+			{v.ShortDate(first, v.now), fill(v.ForPeriod, "period", v.trialPeriod()), v.money(terms.DueMinor())},
+			{v.ShortDate(v.debitOn(terms.TrialEnd(today)), v.now), v.andThen(""), price},
 		}
 	default:
-		p.Steps = []planStep{{v.shortDay(first, v.now), v.PlanFirst, price}}
+		p.Steps = []planStep{{v.ShortDate(first, v.now), v.PlanFirst, price}}
 		if terms.Frequency == "" {
 			p.Steps[0].Note = v.andThen(v.PlanFirst)
 			break
 		}
 		next := terms.Frequency.PeriodStart(today, 1).DueDate()
-		p.Steps = append(p.Steps, planStep{v.shortDay(next, v.now), v.andThen(""), price})
+		p.Steps = append(p.Steps, planStep{v.ShortDate(next, v.now), v.andThen(""), price})
 	}
-	p.Line = fill(v.PlanLine, "date", v.shortDay(first, v.now))
+	p.Line = fill(v.PlanLine, "date", v.ShortDate(first, v.now))
 	return p
 }
 
@@ -60,6 +60,16 @@ func (v visit) andThen(note string) string {
 	return note + ", " + onward
 }
 
-// firstDebit is the day on which a payment that is made on a day is debited:
-// the payer's bank hears of a direct debit a business day before.
-func (v visit) firstDebit(paid payment.Date) payment.Date { return paid.AddDays(1).DueDate() }
+// firstDebit is the day on which a payment that is made on a day is debited: the
+// gateway's word, or the next business day, because the payer's bank hears of a
+// direct debit a day before.
+func (v visit) firstDebit(paid payment.Date) payment.Date { return v.debitOn(paid.AddDays(1)) }
+
+// debitOn is the day on which what is owed on a day is debited.
+func (v visit) debitOn(owed payment.Date) payment.Date {
+	due := owed.DueDate()
+	if v.EarliestDue.Start().After(due.Start()) {
+		return v.EarliestDue
+	}
+	return due
+}

@@ -142,10 +142,10 @@ func (v visit) receipt(at stage) (facts []fact) {
 	}
 	add(v.Account, v.accountWords())
 	if t.Type != payment.Mandate {
-		add(v.DebitDate, v.day(v.debitOf(at)))
+		add(v.DebitDate, v.Date(v.debitOf(at)))
 	}
 	if s := v.last.Subscription; s != nil && !s.NextBillingDate.IsZero() {
-		add(v.NextPayment, v.amount(s.AmountMinor, s.Currency)+", "+v.day(s.NextBillingDate.DueDate()))
+		add(v.NextPayment, v.Money(s.AmountMinor, s.Currency)+", "+v.Date(s.NextBillingDate.DueDate()))
 	}
 	add(v.Statement, v.Gateway.Descriptor)
 	add(v.Reference, v.Session.MandateReference)
@@ -163,10 +163,14 @@ func (v visit) accountWords() string {
 // debitOf is the day on which the payment is debited, as far as it is known.
 func (v visit) debitOf(at stage) payment.Date {
 	t := v.last.Transaction
-	if at == stagePending && !t.SettleDueAt.IsZero() {
+	switch {
+	case !t.DueDate.IsZero():
+		return t.DueDate
+	case at == stagePending && !t.SettleDueAt.IsZero():
 		return payment.DateOf(t.SettleDueAt).DueDate()
+	default:
+		return payment.DateOf(t.CreatedAt).AddDays(1).DueDate()
 	}
-	return v.firstDebit(payment.DateOf(t.CreatedAt))
 }
 
 // failure says why, in human words, that it is over, and where to go from here.

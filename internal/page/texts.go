@@ -1,9 +1,7 @@
 package page
 
 import (
-	"slices"
-	"strings"
-
+	"sepad/internal/locale"
 	"sepad/internal/payment"
 )
 
@@ -70,12 +68,5 @@ func (t *texts) decline(code payment.DeclineCode) declineWords {
 	return t.Declines[payment.DeclineUnknown]
 }
 
-// fill puts values in the place of the words in braces, given in pairs. Values
-// are not looked at again, so that a brace in a shop's name stays one.
-func fill(text string, pairs ...string) string {
-	replacements := make([]string, 0, len(pairs))
-	for pair := range slices.Chunk(pairs, 2) {
-		replacements = append(replacements, "{"+pair[0]+"}", pair[1])
-	}
-	return strings.NewReplacer(replacements...).Replace(text)
-}
+// fill puts values in the place of the words in braces, given in pairs.
+var fill = locale.Fill

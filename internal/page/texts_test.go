@@ -63,7 +63,7 @@ func TestEveryTextIsThereInEveryLanguage(t *testing.T) {
 // most is the last of a language's plural forms.
 func most(l *pageLanguage) (last int) {
 	for n := range 200 {
-		last = max(last, l.plural(n))
+		last = max(last, l.Plural(n))
 	}
 	return last
 }

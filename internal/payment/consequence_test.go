@@ -92,7 +92,7 @@ func TestAReturnedPeriodIsCollectedAgain(t *testing.T) {
 		t.Parallel()
 		sub, first := subscribed(t, monthly)
 		billed := rebill(t, sub, first, "2026-04-30", collected)
-		open, err := BeginRebill(*billed.Subscription, first, on(t, "2026-05-31"))
+		open, err := BeginRebill(*billed.Subscription, first, DateOf(on(t, "2026-05-31")), on(t, "2026-05-31"))
 		if err != nil {
 			t.Fatal(err)
 		}

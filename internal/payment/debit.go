@@ -42,7 +42,9 @@ type Change struct {
 	// PausesRebills is the reason code by which a bank blamed us: nothing more is
 	// billed through the gateway until a person has mended it. "" for none.
 	PausesRebills string
-	Events        []Event
+	// Plan is what is announced of a collection, if anything is.
+	Plan   Plan
+	Events []Event
 }
 
 // Policy is what an operator and a merchant have decided about subscriptions.
@@ -56,8 +58,8 @@ type Policy struct {
 // Settle applies a gateway's outcome, whoever brings it: the answer to a
 // submission or a question, a notification, a processor's file. What the outcome
 // is about follows from where the debit stands.
-func (d Debit) Settle(o Outcome, policy Policy, now time.Time) (Change, error) {
-	c := changeOf(d)
+func (d Debit) Settle(o Outcome, policy Policy, now time.Time) (c Change, err error) {
+	c = changeOf(d)
 	if d.Refund != nil {
 		return c, c.settleRefund(o, now)
 	}
@@ -71,12 +73,14 @@ func (d Debit) Settle(o Outcome, policy Policy, now time.Time) (Change, error) {
 	}
 	switch {
 	case d.Transaction.Type == Rebill && d.Subscription != nil:
-		return c, c.settleRebill(o, policy.Dunning, now)
+		err = c.settleRebill(o, policy.Dunning, now)
 	case question != PhaseNone:
-		return c, c.settleAttempt(question, o, now)
+		err = c.settleAttempt(question, o, now)
 	default:
-		return c, c.settleLater(o, now)
+		err = c.settleLater(o, now)
 	}
+	c.announce(o)
+	return c, err
 }
 
 // Asked is the transaction that its gateway is asked about: the refund that is

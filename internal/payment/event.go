@@ -10,11 +10,37 @@ const (
 	EventTransactionCreated       EventKind = "transaction.created"
 	EventTransactionStatusChanged EventKind = "transaction.status_changed"
 	EventChargebackCreated        EventKind = "chargeback.created"
+	EventCollectionAnnounced      EventKind = "collection.announced"
 )
 
-// EventKinds lists every kind.
-var EventKinds = []EventKind{
-	EventSessionCompleted, EventTransactionCreated, EventTransactionStatusChanged, EventChargebackCreated,
+// EveryEvent is how a merchant names all kinds at once, those to come included.
+const EveryEvent EventKind = "*"
+
+// eventTable is every kind there is. The contract's go to whoever does not choose;
+// one that is opt-in goes to those alone who name it, or name all: a receiver that
+// was written before it existed must not meet it unasked.
+var eventTable = []struct {
+	kind    EventKind
+	isOptIn bool
+}{
+	{EventSessionCompleted, false},
+	{EventTransactionCreated, false},
+	{EventTransactionStatusChanged, false},
+	{EventChargebackCreated, false},
+	{EventCollectionAnnounced, true},
+}
+
+// EventKinds lists every kind, UsualEvents those that need not be named.
+var EventKinds, UsualEvents = listEvents()
+
+func listEvents() (all, usual []EventKind) {
+	for _, row := range eventTable {
+		all = append(all, row.kind)
+		if !row.isOptIn {
+			usual = append(usual, row.kind)
+		}
+	}
+	return all, usual
 }
 
 // Event is a fact to report. Key is unique within a tenant, which is what makes
@@ -46,5 +72,13 @@ func statusChanged(t Transaction, previous TransactionStatus) Event {
 func transactionCreated(t Transaction) Event {
 	e := newEvent(EventTransactionCreated, t.ID.String())
 	e.Status, e.TransactionID = t.Status, t.ID
+	return e
+}
+
+// collectionAnnounced reports when a payment will be collected. Another day is told
+// anew, the same day never again.
+func collectionAnnounced(t Transaction) Event {
+	e := newEvent(EventCollectionAnnounced, t.ID.String()+":"+t.DueDate.String())
+	e.TransactionID = t.ID
 	return e
 }

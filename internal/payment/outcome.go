@@ -93,6 +93,8 @@ type Outcome struct {
 	// SettlesAt is when a pending payment is expected to be settled; zero when
 	// the gateway does not say.
 	SettlesAt time.Time
+	// Plan is how a pending payment will be collected, where that is known.
+	Plan Plan
 }
 
 // Undecided is what a gateway says that gives no answer, or none of use.

@@ -19,12 +19,13 @@ const MaxDunningDays = 90
 // DefaultDunning is what holds where nobody says otherwise.
 func DefaultDunning() Dunning { return Dunning{3, 5, 7} }
 
-// BeginRebill opens the collection of a subscription's due period: the
-// transaction to record before the gateway is called, and the subscription as it
-// waits for it. The account is the one that the first payment was made from. The
-// claim is the store's conditional write.
-func BeginRebill(s Subscription, first Transaction, now time.Time) (Change, error) {
-	if s.DueAt().IsZero() || s.NextBillingDate.IsZero() || now.Before(s.NextBillingDate.Start()) {
+// BeginRebill opens the collection of a subscription's period that is due, or that
+// is prepared because it will be by a day: the transaction to record before the
+// gateway is called, and the subscription as it waits for it. The account is the
+// one that the first payment was made from. The claim is the store's conditional
+// write.
+func BeginRebill(s Subscription, first Transaction, until Date, now time.Time) (Change, error) {
+	if s.DueAt().IsZero() || s.NextBillingDate.IsZero() || s.NextBillingDate.Start().After(until.Start()) {
 		return Change{}, fmt.Errorf("payment: subscription %s is not due", s.ID)
 	}
 	return RecallRebill(s, first, now)
@@ -131,8 +132,10 @@ func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time
 	sub.SequenceType = c.Transaction.SequenceType
 	waited := sub.release(c.Transaction.ID)
 	if o.wasOurs() {
-		if waited {
-			sub.giveBack(now)
+		if waited && known {
+			sub.giveBack(c.Transaction, now)
+		} else if waited {
+			sub.Tries-- // nobody has moved its day
 		}
 		return nil
 	}
@@ -159,11 +162,19 @@ func (s *Subscription) collected(t Transaction, dunning Dunning, now time.Time) 
 	return s.tryAgain(period, 1, dunning, now)
 }
 
-// giveBack makes a try undone that no bank has seen: the period is due as before.
-func (s *Subscription) giveBack(now time.Time) {
+// giveBack makes a try undone that was taken in and that no bank has collected: its
+// period is due again, but not before the day that was told.
+func (s *Subscription) giveBack(t Transaction, now time.Time) {
 	s.Tries--
-	if s.Status != SubscriptionCancelled && s.NextBillingDate.Start().After(now) {
-		s.NextBillingDate = DateOf(now)
+	if s.Status == SubscriptionCancelled {
+		return
+	}
+	due := DateOf(now)
+	if t.DueDate.Start().After(due.Start()) {
+		due = t.DueDate
+	}
+	if s.NextBillingDate.Start().After(due.Start()) {
+		s.NextBillingDate = due
 	}
 }
 

@@ -22,7 +22,7 @@ func subscribed(t *testing.T, terms Terms) (Subscription, Transaction) {
 // rebill tries to bill a subscription on a day, with an outcome.
 func rebill(t *testing.T, sub Subscription, first Transaction, date string, o Outcome) Change {
 	t.Helper()
-	claimed, err := BeginRebill(sub, first, on(t, date))
+	claimed, err := BeginRebill(sub, first, DateOf(on(t, date)), on(t, date))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,21 +63,21 @@ func TestRebillCollected(t *testing.T) {
 func TestRebillIsRefusedBeforeItsDay(t *testing.T) {
 	t.Parallel()
 	sub, first := subscribed(t, monthly)
-	if _, err := BeginRebill(sub, first, on(t, "2026-04-30").Add(-time.Microsecond)); err == nil {
+	if _, err := BeginRebill(sub, first, DateOf(on(t, "2026-04-30").Add(-time.Microsecond)), on(t, "2026-04-30").Add(-time.Microsecond)); err == nil {
 		t.Error("it was billed a moment too early")
 	}
-	claimed, err := BeginRebill(sub, first, on(t, "2026-04-30"))
+	claimed, err := BeginRebill(sub, first, DateOf(on(t, "2026-04-30")), on(t, "2026-04-30"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := BeginRebill(*claimed.Subscription, first, on(t, "2026-05-31")); err == nil {
+	if _, err := BeginRebill(*claimed.Subscription, first, DateOf(on(t, "2026-05-31")), on(t, "2026-05-31")); err == nil {
 		t.Error("a second rebill was begun while the first is under way")
 	}
 	ended, err := CancelSubscription(sub, CancelledByOperator, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := BeginRebill(ended, first, on(t, "2026-04-30")); err == nil {
+	if _, err := BeginRebill(ended, first, DateOf(on(t, "2026-04-30")), on(t, "2026-04-30")); err == nil {
 		t.Error("a cancelled subscription was billed")
 	}
 }
@@ -169,7 +169,7 @@ func TestDunningByReason(t *testing.T) {
 	t.Run("without any days cancels at the first refusal", func(t *testing.T) {
 		t.Parallel()
 		sub, first := subscribed(t, monthly)
-		claimed, err := BeginRebill(sub, first, on(t, "2026-04-30"))
+		claimed, err := BeginRebill(sub, first, DateOf(on(t, "2026-04-30")), on(t, "2026-04-30"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestPendingRebill(t *testing.T) {
 func TestRebillOfACancelledSubscription(t *testing.T) {
 	t.Parallel()
 	sub, first := subscribed(t, monthly)
-	claimed, err := BeginRebill(sub, first, on(t, "2026-04-30"))
+	claimed, err := BeginRebill(sub, first, DateOf(on(t, "2026-04-30")), on(t, "2026-04-30"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestFirstCollectionAfterAFreeTrial(t *testing.T) {
 func TestSettleRebillRefuses(t *testing.T) {
 	t.Parallel()
 	sub, first := subscribed(t, monthly)
-	claimed, err := BeginRebill(sub, first, on(t, "2026-04-30"))
+	claimed, err := BeginRebill(sub, first, DateOf(on(t, "2026-04-30")), on(t, "2026-04-30"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestUpcoming(t *testing.T) {
 	if got := texts(late.Upcoming(2)); !slices.Equal(got, []string{"2026-05-03", "2026-05-31"}) {
 		t.Errorf("past due: got %v", got)
 	}
-	open, err := BeginRebill(sub, first, on(t, "2026-04-30"))
+	open, err := BeginRebill(sub, first, DateOf(on(t, "2026-04-30")), on(t, "2026-04-30"))
 	if err != nil {
 		t.Fatal(err)
 	}

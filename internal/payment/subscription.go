@@ -133,6 +133,11 @@ func (s Subscription) DueAt() time.Time {
 	return due.Start()
 }
 
+// IsBilled tells that what the subscription owes is collected.
+func (s Subscription) IsBilled() bool {
+	return s.Status == SubscriptionActive || s.Status == SubscriptionPastDue
+}
+
 // Upcoming are the next days on which the subscription is billed, as long as
 // every try succeeds.
 func (s Subscription) Upcoming(count int) []Date {

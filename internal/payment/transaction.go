@@ -156,6 +156,9 @@ type Transaction struct {
 	// SettleDueAt is when the gateway is next asked about a pending
 	// transaction; zero when nothing is expected.
 	SettleDueAt time.Time
+	// DueDate is the day on which a payment that was taken in is collected, as the
+	// payer was told; none where the gateway does not say.
+	DueDate Date
 	// ProcessedAt is when the gateway first answered; it does not move.
 	ProcessedAt time.Time
 	CreatedAt   time.Time

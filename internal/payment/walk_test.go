@@ -163,7 +163,7 @@ func bill(w world) (world, error) {
 	if lapsed, err := lapsing.Lapse(w.now); lapsed || err != nil {
 		return w.with(0, Change{Debit: withSub(w.debits[0], &lapsing)}), err
 	}
-	begun, err := BeginRebill(*sub, w.debits[0].Transaction, w.now)
+	begun, err := BeginRebill(*sub, w.debits[0].Transaction, DateOf(w.now), w.now)
 	if err != nil {
 		return w, err
 	}

@@ -63,15 +63,16 @@ type Collectible struct {
 	HolderName       string
 	MandateReference string
 	MandateAt        time.Time
-	ProcessedAt      time.Time
-	Lead             payment.Lead
+	// DueDate is when the payer was told that it is collected.
+	DueDate payment.Date
+	Lead    payment.Lead
 	// Position is its place in the file that it was taken into.
 	Position int
 }
 
 const collectibleColumns = `t.id, t.merchant_transaction_id, t.type, t.amount_minor, t.sequence_type, COALESCE(s.billing_type, '') = 'ONE_OFF',
 	COALESCE(s.offer_id, u.offer_id), COALESCE(o.order_number, ''), t.iban_sealed, t.iban_masked, t.bic, t.holder_name, t.mandate_reference,
-	t.mandate_at, t.processed_at, COALESCE(l.first_name, ''), COALESCE(l.last_name, ''), COALESCE(l.address, ''), COALESCE(l.city, ''),
+	t.mandate_at, t.due_date, COALESCE(l.first_name, ''), COALESCE(l.last_name, ''), COALESCE(l.address, ''), COALESCE(l.city, ''),
 	COALESCE(l.postal_code, ''), COALESCE(l.country, '')`
 
 const collectibleJoins = `
@@ -83,14 +84,14 @@ const collectibleJoins = `
 func scanCollectible(r db.Rows) (c Collectible, err error) {
 	return c, r.Scan(&c.TransactionID, &c.MerchantTransactionID, &c.Type, &c.AmountMinor, &c.SequenceType, &c.IsOnce, &c.OfferID,
 		&c.OrderNumber, &c.SealedIBAN, &c.MaskedIBAN, &c.BIC, &c.HolderName, &c.MandateReference, db.Instant{To: &c.MandateAt},
-		db.Instant{To: &c.ProcessedAt}, &c.Lead.FirstName, &c.Lead.LastName, &c.Lead.Address, &c.Lead.City, &c.Lead.PostalCode, &c.Lead.Country,
+		dateInto{&c.DueDate}, &c.Lead.FirstName, &c.Lead.LastName, &c.Lead.Address, &c.Lead.City, &c.Lead.PostalCode, &c.Lead.Country,
 		&c.Position)
 }
 
 // waits is what a transaction must be to wait for a file.
 const waits = `t.settle_due_at IS NOT NULL AND t.in_flight IS NULL AND t.gateway_reference = ''`
 
-// BankDue is a gateway account at which there is something to write.
+// BankDue is a gateway account at which there may be something to do.
 type BankDue struct{ TenantID, GatewayID uuid.UUID }
 
 // CollectionsWaiting gives the accounts at which payments wait to be settled that
@@ -99,18 +100,55 @@ func (s *Store) CollectionsWaiting(ctx context.Context) ([]BankDue, error) {
 	result, err := s.Query(ctx, `
 		SELECT t.tenant_id, t.gateway_id FROM transactions t WHERE `+waits+`
 		UNION SELECT f.tenant_id, f.gateway_id FROM bank_files f WHERE f.state IN ('open', 'closed')`)
-	return db.Collect(result, err, func(r db.Rows) (d BankDue, err error) { return d, r.Scan(&d.TenantID, &d.GatewayID) })
+	return db.Collect(result, err, scanBankDue)
 }
 
-// Collectibles gives payments that wait for a file at an account and were taken
-// by an instant, in the order of their ids, beginning after one.
-func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, until time.Time, after uuid.UUID, limit int) ([]Collectible, error) {
+func scanBankDue(r db.Rows) (d BankDue, err error) { return d, r.Scan(&d.TenantID, &d.GatewayID) }
+
+// CollectibleUntil bounds what a file takes: what was taken in by an instant and is
+// due by a day, none for whatever its day is.
+type CollectibleUntil struct {
+	TakenAt time.Time
+	DueDate payment.Date
+}
+
+// isStopped tells a rebill that no file may have: its subscription is not billed any
+// more, or a bank has blamed us, so that it would come back.
+const isStopped = `t.type = 'sdd_rebill' AND (
+	EXISTS (SELECT 1 FROM subscriptions x WHERE x.tenant_id = t.tenant_id AND x.id = t.subscription_id AND x.` + isNotBilled + `)
+	OR EXISTS (SELECT 1 FROM rebill_pauses q WHERE q.tenant_id = t.tenant_id AND q.gateway_id = t.gateway_id AND q.paused_until IS NULL))`
+
+// Collectibles gives payments that wait for a file at an account, in the order of
+// their ids, beginning after one.
+func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, until CollectibleUntil, after uuid.UUID, limit int) ([]Collectible, error) {
+	last := "9"
+	if !until.DueDate.IsZero() {
+		last = until.DueDate.String()
+	}
 	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, 0 FROM transactions t`+collectibleJoins+`
-		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.processed_at <= $3 AND t.status = 'pending'
-			AND t.type IN ('sdd_sale', 'sdd_rebill') AND t.held_at IS NULL AND t.id > $4
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.processed_at <= $3 AND COALESCE(t.due_date, '') <= $6
+			AND t.status = 'pending' AND t.type IN ('sdd_sale', 'sdd_rebill') AND t.held_at IS NULL AND t.id > $4 AND NOT (`+isStopped+`)
 			AND NOT EXISTS (SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
-		ORDER BY t.id LIMIT $5`, gatewayID, db.Micros(until), after, limit)
+		ORDER BY t.id LIMIT $5`, gatewayID, db.Micros(until.TakenAt), after, limit, last)
 	return db.Collect(result, err, scanCollectible)
+}
+
+// Redated gives payments of a file that will be collected on another day than was
+// told, with that day.
+func (t Tenant) Redated(ctx context.Context, fileID uuid.UUID, limit int) (map[uuid.UUID]payment.Date, error) {
+	result, err := t.Query(ctx, `SELECT e.transaction_id, e.due_date FROM bank_file_entries e
+		JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
+		WHERE e.tenant_id = $1 AND e.file_id = $2 AND t.due_date < e.due_date LIMIT $3`, fileID, limit)
+	type redated struct {
+		id  uuid.UUID
+		day payment.Date
+	}
+	rows, err := db.Collect(result, err, func(r db.Rows) (d redated, err error) { return d, r.Scan(&d.id, dateInto{&d.day}) })
+	days := make(map[uuid.UUID]payment.Date, len(rows))
+	for _, row := range rows {
+		days[row.id] = row.day
+	}
+	return days, err
 }
 
 // HoldCollection keeps a payment that waits for a file out of every file. For one
@@ -159,10 +197,10 @@ func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, sile
 	}
 	for _, dueDate := range slices.Sorted(maps.Keys(silenceEnds)) {
 		tx.Then(`
-			UPDATE transactions SET settle_due_at = $4, updated_at = $6, gateway_reference = $3 || '-' || (
-				SELECT CAST(e.position AS TEXT) FROM bank_file_entries e WHERE e.tenant_id = transactions.tenant_id AND e.transaction_id = transactions.id)
+			UPDATE transactions AS t SET settle_due_at = $4, updated_at = $6, gateway_reference = $3 || '-' || (
+				SELECT CAST(e.position AS TEXT) FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
 			WHERE tenant_id = $1 AND status = 'pending' AND in_flight IS NULL AND gateway_reference = '' AND held_at IS NULL
-				AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2 AND due_date = $5 AND position > $7)`,
+				AND NOT (`+isStopped+`) AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2 AND due_date = $5 AND position > $7)`,
 			f.TenantID, f.ID, f.MessageID, db.Micros(silenceEnds[dueDate]), dueDate, db.Micros(tx.At), before.Count)
 	}
 	tx.Require(ErrStale, `

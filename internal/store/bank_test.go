@@ -69,7 +69,7 @@ func TestACollectionIsTakenOnce(t *testing.T) {
 			if err := env.TryWrite(t, again); !store.TakenByAnother(err) {
 				t.Errorf("gave %v", err)
 			}
-			waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), one.GatewayID, storetest.Start.Add(time.Hour), uuid.Nil, 10)
+			waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), one.GatewayID, store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
 			if err != nil || len(waiting) != 2 {
 				t.Errorf("%d wait, %v", len(waiting), err)
 			}
@@ -133,6 +133,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
 		return nil
 	})
+	env.Exec(t, `UPDATE transactions SET due_date = '2000-01-01' WHERE id = $1`, one.ID.String())
 	reads := statementReads(env, shop, statement)
 	maps.Copy(reads, entryReads(one, file))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
@@ -144,12 +145,16 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 			sealed, err := scope.BankPart(ctx, closed, 1)
 			return found(sealed != "", err)
 		},
+		"Redated": func(ctx context.Context, scope store.Tenant) int {
+			days, err := scope.Redated(ctx, file.ID, 10)
+			return some(len(days), err)
+		},
 		"HeldCollections": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.HeldCollections(ctx, held.GatewayID)
 			return some(len(rows), err)
 		},
 		"Collectibles": func(ctx context.Context, scope store.Tenant) int {
-			rows, err := scope.Collectibles(ctx, waiting.GatewayID, storetest.Start.Add(time.Hour), uuid.Nil, 10)
+			rows, err := scope.Collectibles(ctx, waiting.GatewayID, store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
 			return some(len(rows), err)
 		},
 	})

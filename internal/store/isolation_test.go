@@ -38,6 +38,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	_, key := env.APIKey(t, shop.ID)
 	reads := deliveryReads(shop.Profile.ID)
 	maps.Copy(reads, moneyReads(t, env, shop))
+	maps.Copy(reads, billingReads(*subscription))
 	maps.Copy(reads, bankReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
@@ -47,10 +48,6 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		"APIKeys": func(ctx context.Context, scope store.Tenant) int {
 			keys, err := scope.APIKeys(ctx)
 			return found(len(keys) > 0, err)
-		},
-		"DueSubscription": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.DueSubscription(ctx, subscription.ID)
-			return found(true, err)
 		},
 		"HasReference": func(ctx context.Context, scope store.Tenant) int {
 			taken, err := scope.HasReference(ctx, claimed.Transaction.MerchantTransactionID)
@@ -72,10 +69,6 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			_, err := scope.Session(ctx, draft.ID)
 			return found(true, err)
 		},
-		"Subscription": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.Subscription(ctx, subscription.ID)
-			return found(true, err)
-		},
 		"RebillPauses": func(ctx context.Context, scope store.Tenant) int {
 			paused, err := scope.RebillPauses(ctx)
 			return found(len(paused) > 0, err)
@@ -86,6 +79,24 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		},
 	})
 	return reads
+}
+
+// billingReads are those about a subscription.
+func billingReads(subscription payment.Subscription) map[string]func(context.Context, store.Tenant) int {
+	return map[string]func(context.Context, store.Tenant) int{
+		"NextBillingAfter": func(ctx context.Context, scope store.Tenant) int {
+			day, err := scope.NextBillingAfter(ctx, subscription.GatewayID, payment.Date{})
+			return found(!day.IsZero(), err)
+		},
+		"DueSubscription": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.DueSubscription(ctx, subscription.ID)
+			return found(true, err)
+		},
+		"Subscription": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Subscription(ctx, subscription.ID)
+			return found(true, err)
+		},
+	}
 }
 
 // deliveryReads are those about events on their way to a profile, of which one

@@ -138,6 +138,29 @@ func (s *Store) SetupVersion(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return db.One(result, err, func(r db.Rows) (v int64, err error) { return v, r.Scan(&v) })
 }
 
+// AccountsAt gives the active accounts of all tenants at the gateways of an adapter,
+// which their documents name.
+func (s *Store) AccountsAt(ctx context.Context, adapter string) ([]BankDue, error) {
+	result, err := s.Query(ctx, `SELECT tenant_id, id FROM setup_records WHERE kind = 'gateway' AND active AND document LIKE $1
+		ORDER BY tenant_id, id`, `%"adapter":"`+adapter+`",%`)
+	return db.Collect(result, err, scanBankDue)
+}
+
+// CollectionsEnded gives rebills that were announced and are in no bank's hands, and
+// whose subscriptions are not billed any more.
+func (s *Store) CollectionsEnded(ctx context.Context, limit int) ([]Due, error) {
+	result, err := s.Query(ctx, `
+		SELECT t.tenant_id, t.id, t.settle_due_at, t.type FROM subscriptions u
+		JOIN transactions t ON t.tenant_id = u.tenant_id AND t.id = u.open_transaction_id
+		WHERE u.open_transaction_id IS NOT NULL AND u.`+isNotBilled+` AND t.type = 'sdd_rebill' AND t.status = 'pending'
+			AND t.in_flight IS NULL AND t.gateway_reference = '' AND t.due_date IS NOT NULL
+		ORDER BY t.id LIMIT $1`, limit)
+	return db.Collect(result, err, scanDueTransaction)
+}
+
+// isNotBilled is the status of a subscription whose rebills are not collected.
+const isNotBilled = `status NOT IN ('ACTIVE', 'PAST_DUE')`
+
 // RebillPauses reads the pauses of all gateway accounts.
 func (s *Store) RebillPauses(ctx context.Context) ([]payment.RebillPause, error) {
 	result, err := s.Query(ctx, `SELECT `+pauseColumns+` FROM rebill_pauses ORDER BY since, gateway_id`)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,8 +32,18 @@ type DueSubscription struct {
 // pauses are a list (NOT IN): nearly always there are none, and of a table that it has
 // never counted PostgreSQL expects hundreds of rows, as a join one for everything due.
 func subscriptionsDueQuery(lock string) string {
-	return dueSubscriptionQuery(`due_at IS NOT NULL AND due_at <= $1 AND ` + unlessRestored + ` AND (tenant_id, gateway_id) NOT IN
-			(SELECT q.tenant_id, q.gateway_id FROM rebill_pauses q WHERE q.paused_until IS NULL OR q.paused_until > $1)
+	return dueSubscriptionQuery(`due_at IS NOT NULL AND due_at <= $1 AND ` + unlessRestored + ` AND ` + unlessPaused + `
+		ORDER BY due_at LIMIT $2` + lock)
+}
+
+const unlessPaused = `(tenant_id, gateway_id) NOT IN
+			(SELECT q.tenant_id, q.gateway_id FROM rebill_pauses q WHERE q.paused_until IS NULL OR q.paused_until > $1)`
+
+// subscriptionsAheadQuery picks what is to be prepared at one account. Only what is
+// billed by then counts: a mandate lapses on its day and not before.
+func subscriptionsAheadQuery(lock string) string {
+	return dueSubscriptionQuery(`tenant_id = $3 AND gateway_id = $4 AND due_at IS NOT NULL AND due_at <= $5 AND next_billing_date <= $6
+			AND ` + unlessRestored + ` AND ` + unlessPaused + `
 		ORDER BY due_at LIMIT $2` + lock)
 }
 
@@ -56,6 +67,34 @@ func dueSubscriptionQuery(where string) string {
 func (tx *Tx) SubscriptionsDue(now time.Time, limit int) ([]DueSubscription, error) {
 	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit)
 	return db.Collect(result, err, scanDueSubscription)
+}
+
+// Ahead names a gateway account whose rebills are prepared before they are due, and
+// the last billing date for which that is done now.
+type Ahead struct {
+	TenantID, GatewayID uuid.UUID
+	Until               payment.Date
+}
+
+// SubscriptionsAhead gives subscriptions of an account that are to be prepared, as
+// SubscriptionsDue gives those that are due.
+func (tx *Tx) SubscriptionsAhead(a Ahead, now time.Time, limit int) ([]DueSubscription, error) {
+	result, err := tx.Query(subscriptionsAheadQuery(tx.SkipLocked("s")), db.Micros(now), limit,
+		a.TenantID, a.GatewayID, db.Micros(a.Until.Start()), a.Until.String())
+	return db.Collect(result, err, scanDueSubscription)
+}
+
+// NextBillingAfter is the first billing date at an account after a day, none when
+// there is none.
+func (t Tenant) NextBillingAfter(ctx context.Context, gatewayID uuid.UUID, day payment.Date) (next payment.Date, err error) {
+	result, err := t.Query(ctx, `SELECT next_billing_date FROM subscriptions
+		WHERE tenant_id = $1 AND gateway_id = $2 AND due_at IS NOT NULL AND due_at > $3 AND next_billing_date IS NOT NULL
+		ORDER BY due_at LIMIT 1`, gatewayID, day.Start().UnixMicro())
+	next, err = db.One(result, err, func(r db.Rows) (day payment.Date, err error) { return day, r.Scan(dateInto{&day}) })
+	if errors.Is(err, db.ErrNoRow) {
+		err = nil
+	}
+	return next, err
 }
 
 func scanDueSubscription(r db.Rows) (d DueSubscription, err error) {

@@ -55,7 +55,7 @@ func idsOf(due []store.DueSubscription) []uuid.UUID {
 // rebillOf begins a rebill that is not written yet.
 func rebillOf(t *testing.T, env *storetest.Env, due store.DueSubscription) payment.Change {
 	t.Helper()
-	begun, err := payment.BeginRebill(due.Subscription, due.First, env.Now)
+	begun, err := payment.BeginRebill(due.Subscription, due.First, payment.DateOf(env.Now), env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func testManyClaimers(t *testing.T, env *storetest.Env) {
 			err := processes[i%len(processes)].Write(t.Context(), env.Now, func(tx *store.Tx) error {
 				due, err := tx.SubscriptionsDue(env.Now, 4)
 				for _, one := range due {
-					begun, err := payment.BeginRebill(one.Subscription, one.First, env.Now)
+					begun, err := payment.BeginRebill(one.Subscription, one.First, payment.DateOf(env.Now), env.Now)
 					if err != nil {
 						return err
 					}

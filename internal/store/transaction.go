@@ -67,6 +67,9 @@ var transactions = db.Table[transactionRow]{Name: "transactions", Columns: []db.
 	db.Field("refunded_minor", func(t *transactionRow) *payment.Minor { return &t.RefundedMinor }).Changing(),
 	db.Field("refunding_minor", func(t *transactionRow) *payment.Minor { return &t.RefundingMinor }).Changing(),
 	db.Optional("billing_period", func(t *transactionRow) **int { return &t.Period }),
+	db.Custom("due_date",
+		func(t *transactionRow) any { return dateInto{&t.DueDate} },
+		func(t *transactionRow) any { return date(t.DueDate) }).Changing(),
 }}
 
 // transaction puts together what the columns hold apart.

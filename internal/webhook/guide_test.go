@@ -208,6 +208,10 @@ func TestPayloadsFitTheDocument(t *testing.T) {
 		s := aSettlement(func(s *payment.Change) { s.Session.Token = payment.NewToken(1) })
 		fitsDocument(t, kind, payload(t, s, payment.Event{Kind: kind, PreviousStatus: payment.TransactionPending}))
 	}
+	announced := aSettlement(func(s *payment.Change) {
+		s.Plan = payment.Plan{DueDate: payment.DateOf(storetest.Start), CreditorName: "R&D <Shop>", CreditorIdentifier: "DE98ZZZ09999999999"}
+	})
+	fitsDocument(t, payment.EventCollectionAnnounced, payload(t, announced, payment.Event{Kind: payment.EventCollectionAnnounced}))
 	chargeback := payment.Chargeback{
 		ID: payment.NewID(), GatewayID: payment.NewID(), MerchantTransactionID: "TXN-20260302-7K2M9QXA", AmountMinor: 2999,
 		Currency: "EUR", ReportedAt: storetest.Start, TransactionAt: storetest.Start, Source: payment.ChargebackManual,

@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"encoding/json"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/gowebpki/jcs"
 
 	"sepad/internal/payment"
@@ -42,6 +44,8 @@ func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
 		return record.Transactions.AppendJSON(nil, t), nil
 	case e.Kind == payment.EventTransactionStatusChanged:
 		return appendChanged(nil, t, e), nil
+	case e.Kind == payment.EventCollectionAnnounced && !c.Plan.DueDate.IsZero():
+		return json.Marshal(announcedBody(t, c.Plan))
 	default:
 		return nil, fmt.Errorf("webhook: the change does not report %s", e.Kind)
 	}
@@ -74,4 +78,28 @@ func appendChanged(dst []byte, t *payment.Transaction, e payment.Event) []byte {
 	dst = record.Transactions.AppendJSON(dst, t)
 	dst = append(dst[:len(dst)-1], `,"previous_status":`...)
 	return append(record.AppendJSONText(dst, string(e.PreviousStatus)), '}')
+}
+
+// announced is what a merchant needs to write to the payer before a collection.
+type announced struct {
+	TransactionID         uuid.UUID  `json:"transaction_id"`
+	MerchantTransactionID string     `json:"merchant_transaction_id"`
+	TenantReferenceID     *string    `json:"tenant_reference_id"`
+	SubscriptionID        *uuid.UUID `json:"subscription_id"`
+	Amount                string     `json:"amount"`
+	Currency              string     `json:"currency"`
+	DueDate               string     `json:"due_date"`
+	CreditorName          string     `json:"creditor_name"`
+	CreditorIdentifier    string     `json:"creditor_identifier"`
+	MandateReference      string     `json:"mandate_reference_id"`
+	IBAN                  string     `json:"iban"`
+}
+
+func announcedBody(t *payment.Transaction, plan payment.Plan) announced {
+	return announced{
+		TransactionID: t.ID, MerchantTransactionID: t.MerchantTransactionID, TenantReferenceID: t.TenantReferenceID,
+		SubscriptionID: t.SubscriptionID, Amount: t.AmountMinor.String(), Currency: t.Currency, DueDate: plan.DueDate.String(),
+		CreditorName: plan.CreditorName, CreditorIdentifier: plan.CreditorIdentifier,
+		MandateReference: t.MandateReference, IBAN: t.MaskedIBAN,
+	}
 }

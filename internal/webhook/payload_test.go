@@ -122,6 +122,18 @@ func TestTransactionPayloads(t *testing.T) {
 	})
 }
 
+func TestAnnouncedPayload(t *testing.T) {
+	t.Parallel()
+	plan := payment.Plan{DueDate: payment.DateOf(time.Date(2026, 4, 2, 0, 0, 0, 0, time.UTC)), CreditorName: "R&D <GmbH>", CreditorIdentifier: "DE98ZZZ09999999999"}
+	const want = `{"amount":"29.99","creditor_identifier":"DE98ZZZ09999999999","creditor_name":"R&D <GmbH>","currency":"EUR","due_date":"2026-04-02",` +
+		`"iban":"******************3000","mandate_reference_id":"MND-ABCDEFGHIJKL","merchant_transaction_id":"TXN-20260331-ABCDEFGH",` +
+		`"subscription_id":null,"tenant_reference_id":"order-17","transaction_id":"018f0000-0000-7000-8000-000000000001"}`
+	announced := payment.Event{Kind: payment.EventCollectionAnnounced}
+	if got := payload(t, aSettlement(func(s *payment.Change) { s.Plan = plan }), announced); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestPayloadsAreCanonical(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"R&D <GmbH>", "a\u2028b", "😀 Äöü ß", "tab\tquote\"back\\slash", "\x00\x1f", "cut\xff", "𝔘nicode", "é composed e\u0301"} {
@@ -147,7 +159,7 @@ func TestPayloadsAreCanonical(t *testing.T) {
 
 func TestEventsThatASettlementDoesNotReport(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []payment.EventKind{payment.EventChargebackCreated, "something.else", ""} {
+	for _, kind := range []payment.EventKind{payment.EventChargebackCreated, payment.EventCollectionAnnounced, "something.else", ""} {
 		if text, err := Payload(aSettlement(), payment.Event{Kind: kind}); err == nil {
 			t.Errorf("%q gives %s", kind, text)
 		}

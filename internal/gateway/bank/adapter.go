@@ -14,6 +14,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/bank/terms"
 	"sepad/internal/iso20022"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
 )
@@ -57,6 +58,25 @@ func (a *Adapter) Status(_ context.Context, l gateway.Lookup) (payment.Outcome, 
 
 func (a *Adapter) waiting(at time.Time) payment.Outcome {
 	return payment.Outcome{Verdict: payment.VerdictPending, SettlesAt: a.Terms.NextCutOff(at)}
+}
+
+// Plan says who collects a payment, and when.
+func (a *Adapter) Plan(tenant merchant.Tenant, told time.Time, owedFrom payment.Date) payment.Plan {
+	agreed, _ := a.Terms.For(tenant) // without a creditor nothing is written either
+	return payment.Plan{
+		DueDate:      payment.DateOf(agreed.DueAfter(told, owedFrom.Start())),
+		CreditorName: agreed.Creditor.Name, CreditorIdentifier: agreed.Creditor.Identifier,
+	}
+}
+
+// PreparesAt is when the rebills of a billing date are announced.
+func (a *Adapter) PreparesAt(billing payment.Date) time.Time {
+	return a.Terms.AnnouncesAt(billing.Start())
+}
+
+// PreparesUntil is the last billing date whose rebills are announced at an instant.
+func (a *Adapter) PreparesUntil(at time.Time) payment.Date {
+	return payment.DateOf(a.Terms.AnnouncesUntil(at))
 }
 
 // Debit is a payment as a file has it.

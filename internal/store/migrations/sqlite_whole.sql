@@ -223,7 +223,7 @@ CREATE TABLE transactions (
     gateway_message         TEXT    NOT NULL,
     processed_at            INTEGER,
     created_at              INTEGER NOT NULL,
-    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '', held_at INTEGER,
+    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '', held_at INTEGER, due_date text,
     CONSTRAINT transactions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT transactions_merchant_transaction_id_key UNIQUE (tenant_id, merchant_transaction_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
@@ -577,6 +577,9 @@ CREATE TABLE bank_lines (
 CREATE INDEX bank_lines_open_idx ON bank_lines (tenant_id, id) WHERE result IN ('unmatched', 'contradicts');
 CREATE INDEX bank_lines_transaction_idx ON bank_lines (tenant_id, transaction_id);
 CREATE INDEX bank_lines_reference_idx ON bank_lines (tenant_id, gateway_id, reference);
+CREATE INDEX subscriptions_ahead_idx ON subscriptions (tenant_id, gateway_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX subscriptions_ended_idx ON subscriptions (tenant_id, open_transaction_id)
+    WHERE open_transaction_id IS NOT NULL AND status NOT IN ('ACTIVE', 'PAST_DUE');
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -600,6 +603,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment, restored_to) VALUES (1, '', NULL);

@@ -100,6 +100,9 @@ func (b *Books) auditEvents(x *BookedTransaction, f *Findings) {
 	if told := b.Events[string(payment.EventTransactionCreated)+":"+x.ID]; told != want {
 		f.add("transaction %s (%s) was told %d times, want %d", x.ID, x.Status, told, want)
 	}
+	if x.DueDate != "" && b.Events[string(payment.EventCollectionAnnounced)+":"+x.ID+":"+x.DueDate] != 1 {
+		f.add("the payer of transaction %s was not told of %s", x.ID, x.DueDate)
+	}
 	if refusedLate > 0 && x.Status != payment.TransactionDeclined {
 		f.add("transaction %s was told to be refused, and is %s", x.ID, x.Status)
 	}

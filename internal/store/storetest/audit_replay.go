@@ -200,7 +200,7 @@ func claimed(s *BookedSubscription, x *BookedTransaction, r *replayed) (complain
 		return fmt.Sprintf("rebill %s was made after its end (%s)", x.ID, r.ended)
 	case x.Period != r.period || x.Try != r.tries+1:
 		return fmt.Sprintf("rebill %s is try %d of period %d, want try %d of period %d", x.ID, x.Try, x.Period, r.tries+1, r.period)
-	case r.next.IsZero() || x.CreatedAt.Before(r.next.Start()):
+	case r.next.IsZero() || x.DueDate == "" && x.CreatedAt.Before(r.next.Start()) || x.DueDate != "" && x.DueDate < r.next.String():
 		return fmt.Sprintf("rebill %s was made at %s, and is due on %s", x.ID, x.CreatedAt, r.next)
 	case x.Sequence != r.sequence:
 		return fmt.Sprintf("rebill %s is %s, want %s", x.ID, x.Sequence, r.sequence)
@@ -223,9 +223,9 @@ func (b *Books) settled(s *BookedSubscription, x *BookedTransaction, at time.Tim
 		b.billed(s, x, at, r)
 	case x.ProcessedAt.IsZero(): // never sent: the period is due as before
 		r.tries--
-		if r.ended == "" && r.next.Start().After(at) {
-			r.next = payment.DateOf(at)
-		}
+	case x.isWithdrawn():
+		r.tries--
+		r.sequence = x.Sequence
 	default:
 		r.used, r.sequence = x.CreatedAt, x.Sequence
 		r.failed++

@@ -61,6 +61,13 @@ type BookedTransaction struct {
 	Period, Try                       int
 	Sequence                          payment.SequenceType
 	CreatedAt, ProcessedAt, UpdatedAt time.Time
+	// DueDate is when its payer was told that it is collected, "" for not at all.
+	DueDate, GatewayReference string
+}
+
+// isWithdrawn tells a rebill that was announced and reached no bank.
+func (x *BookedTransaction) isWithdrawn() bool {
+	return x.DueDate != "" && x.Status == payment.TransactionDeclined && x.GatewayReference == ""
 }
 
 // BookedOrder is an order's state.
@@ -138,14 +145,15 @@ func (b *Books) readTransactions(t testing.TB, db *sql.DB) {
 	t.Helper()
 	each(t, db, `SELECT tenant_id, id, session_id, order_id, subscription_id, gateway_id, merchant_transaction_id,
 		tenant_reference_id, status, type, amount_minor, currency, in_flight, settle_due_at, decline_code, gateway_code, refund_of,
-		refunded_minor, refunding_minor, billing_period, attempt_number, sequence_type, created_at, processed_at, updated_at
+		refunded_minor, refunding_minor, billing_period, attempt_number, sequence_type, created_at, processed_at, updated_at,
+		COALESCE(due_date, ''), gateway_reference
 		FROM transactions ORDER BY created_at, billing_period, attempt_number`, func(r *sql.Rows) error {
 		x := &BookedTransaction{}
 		var session, order, subscription, reference, phase, refundOf sql.NullString
 		var due, period, created, processed, updated sql.NullInt64
 		err := r.Scan(&x.Tenant, &x.ID, &session, &order, &subscription, &x.Gateway, &x.MerchantTransactionID,
 			&reference, &x.Status, &x.Type, &x.AmountMinor, &x.Currency, &phase, &due, &x.Decline, &x.GatewayCode, &refundOf,
-			&x.RefundedMinor, &x.RefundingMinor, &period, &x.Try, &x.Sequence, &created, &processed, &updated)
+			&x.RefundedMinor, &x.RefundingMinor, &period, &x.Try, &x.Sequence, &created, &processed, &updated, &x.DueDate, &x.GatewayReference)
 		x.Session, x.Order, x.Subscription = session.String, order.String, subscription.String
 		x.Reference, x.Phase, x.RefundOf = reference.String, payment.Phase(phase.String), refundOf.String
 		x.SettleDueAt, x.CreatedAt, x.ProcessedAt, x.UpdatedAt = instantOf(due), instantOf(created), instantOf(processed), instantOf(updated)

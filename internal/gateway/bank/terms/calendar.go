@@ -24,7 +24,7 @@ func (t *Terms) NextCutOff(at time.Time) time.Time {
 // LastCutOff is the latest such moment that is not after an instant.
 func (t *Terms) LastCutOff(at time.Time) time.Time {
 	for day := t.dayOf(at); ; day = day.AddDate(0, 0, -1) {
-		if cutOff := t.cutOffOn(day); sepa.NextBusinessDay(day).Equal(day) && !cutOff.After(at) {
+		if cutOff := t.cutOffOn(day); isBusinessDay(day) && !cutOff.After(at) {
 			return cutOff
 		}
 	}
@@ -39,17 +39,55 @@ func (t *Terms) cutOffOn(day time.Time) time.Time {
 
 // DueDate is when the collections of a file are due that is written at an instant: the lead's business days after the
 // day on which the bank takes it, which is the next one for a file that is late.
-func (t *Terms) DueDate(at time.Time) time.Time {
-	return addBusinessDays(t.dayOf(t.NextCutOff(at.Add(-grace))), t.LeadDays)
+func (t *Terms) DueDate(at time.Time) time.Time { return t.DueOf(t.NextCutOff(at.Add(-grace))) }
+
+// DueOf is when the collections of a cut-off's file are due.
+func (t *Terms) DueOf(cutOff time.Time) time.Time {
+	return addBusinessDays(t.dayOf(cutOff), t.LeadDays)
 }
 
-// DueAfterNotice is when a collection is due of which the payer was told at one instant and which is written at another.
-func (t *Terms) DueAfterNotice(at, told time.Time) time.Time {
-	due, noticed := t.DueDate(at), sepa.NextBusinessDay(t.dayOf(told).AddDate(0, 0, t.NoticeDays))
-	if noticed.After(due) {
-		return noticed
+// CutOffFor is the last cut-off whose file can have collections that are due on a business day.
+func (t *Terms) CutOffFor(due time.Time) time.Time {
+	for range t.LeadDays {
+		for due = due.AddDate(0, 0, -1); !isBusinessDay(due); {
+			due = due.AddDate(0, 0, -1)
+		}
+	}
+	return t.cutOffOn(due)
+}
+
+// DueAfter is when a collection is due of which the payer is told at an instant and which is owed from a day on, the
+// zero day for at once: the payer has the notice, and the file of a cut-off to come has time.
+func (t *Terms) DueAfter(told, owedFrom time.Time) time.Time {
+	due := t.DueOf(t.NextCutOff(told))
+	for _, day := range []time.Time{t.dayOf(told).AddDate(0, 0, t.NoticeDays), owedFrom} {
+		if day.After(due) {
+			due = sepa.NextBusinessDay(day)
+		}
 	}
 	return due
+}
+
+// fileMargin is how long before its file a collection is prepared at the latest.
+const fileMargin = 24 * time.Hour
+
+// AnnouncesAt is when payers are told of what is owed on a day: the notice before it is due, and in time for its file.
+func (t *Terms) AnnouncesAt(owed time.Time) time.Time {
+	due := sepa.NextBusinessDay(owed)
+	told := time.Date(due.Year(), due.Month(), due.Day()-t.NoticeDays, 0, 0, 0, 0, t.Zone).UTC()
+	if latest := t.CutOffFor(due).Add(-fileMargin); latest.Before(told) {
+		return latest
+	}
+	return told
+}
+
+// AnnouncesUntil is the last day of which payers are told by an instant what they owe on it.
+func (t *Terms) AnnouncesUntil(at time.Time) time.Time {
+	day := t.dayOf(at)
+	for next := day.AddDate(0, 0, 1); !t.AnnouncesAt(next).After(at); next = next.AddDate(0, 0, 1) {
+		day = next
+	}
+	return day
 }
 
 // SilenceEnds is when nothing heard of a collection means that its money has come.
@@ -63,6 +101,8 @@ func (t *Terms) dayOf(at time.Time) time.Time {
 	year, month, day := at.In(t.Zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
+
+func isBusinessDay(day time.Time) bool { return sepa.NextBusinessDay(day).Equal(day) }
 
 func addBusinessDays(day time.Time, count int) time.Time {
 	day = sepa.NextBusinessDay(day)

@@ -104,6 +104,36 @@ func TestCalendar(t *testing.T) {
 			}
 		})
 	}
+	t.Run("what is announced has its notice and its file", func(t *testing.T) {
+		t.Parallel()
+		for name, test := range map[string]struct {
+			notice, lead          int
+			owed, told, file, due string
+		}{
+			"on a business day":                    {2, 1, "2026-03-04", "2026-03-01T23:00:00Z", "2026-03-03T10:00:00Z", "2026-03-04"},
+			"on a Saturday":                        {2, 1, "2026-03-07", "2026-03-05T10:00:00Z", "2026-03-06T10:00:00Z", "2026-03-09"},
+			"over Easter, when the clocks changed": {3, 2, "2026-04-05", "2026-03-31T09:00:00Z", "2026-04-01T09:00:00Z", "2026-04-07"},
+			"with a long notice":                   {14, 1, "2026-03-31", "2026-03-16T23:00:00Z", "2026-03-30T09:00:00Z", "2026-03-31"},
+			"with a long lead":                     {1, 5, "2026-03-31", "2026-03-23T10:00:00Z", "2026-03-24T10:00:00Z", "2026-03-31"},
+		} {
+			account := read(t, merchant.Settings{"notice_days": test.notice, "lead_days": test.lead})
+			owed, err := time.Parse(time.DateOnly, test.owed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := account.AnnouncesAt(owed)
+			due := account.DueAfter(told, owed)
+			if told.Format(time.RFC3339) != test.told || due.Format(time.DateOnly) != test.due || account.CutOffFor(due).Format(time.RFC3339) != test.file {
+				t.Errorf("%s: told at %s, in the file of %s, due on %s; want %+v", name, told, account.CutOffFor(due), due, test)
+			}
+			if until := account.AnnouncesUntil(told); until.Before(owed) {
+				t.Errorf("%s: at %s nobody is told of %s", name, told, owed)
+			}
+			if until := account.AnnouncesUntil(told.Add(-time.Microsecond)); !until.Before(owed) {
+				t.Errorf("%s: %s is told of a moment too early", name, until)
+			}
+		}
+	})
 	t.Run("silence ends with the third business day after the due date", func(t *testing.T) {
 		t.Parallel()
 		got := account.SilenceEnds(time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC)).Format(time.RFC3339)

@@ -1,6 +1,10 @@
-package page
+// Package locale is how languages write money, dates and numbers of things. The
+// table is our own: the usual libraries put the euro sign first everywhere. The
+// words themselves stand with whoever says them.
+package locale
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,9 +12,8 @@ import (
 	"sepad/internal/payment"
 )
 
-// locale is how a language writes money and dates. The table is our own: the
-// usual libraries put the euro sign first everywhere.
-type locale struct {
+// Locale is how a language writes money and dates.
+type Locale struct {
 	decimal string
 	group   string
 	// groupFrom is the number of digits from which groups are made.
@@ -34,87 +37,109 @@ const (
 )
 
 var (
-	localeEnglish = locale{
+	english = Locale{
 		decimal: ".", group: ",", groupFrom: 4, money: "{s}{n}", date: "{d} {m} {y}", plural: pluralOne,
 		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
 		short:  "{w} {d} {m}", days: [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"},
 	}
-	localeGerman = locale{
+	german = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralOne,
 		months: [12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
 		short:  "{w}, {d}. {m}", days: [7]string{"So.", "Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa."},
 	}
-	localeFrench = locale{
+	french = Locale{
 		decimal: ",", group: narrowSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", firstDay: "1er", plural: pluralFrench,
 		months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
 		short:  "{w} {d} {m}", days: [7]string{"dim.", "lun.", "mar.", "mer.", "jeu.", "ven.", "sam."},
 	}
-	localeSpanish = locale{
+	spanish = Locale{
 		decimal: ",", group: ".", groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} de {m} de {y}", plural: pluralOne,
 		months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
 		short:  "{w}, {d} de {m}", days: [7]string{"dom.", "lun.", "mar.", "mié.", "jue.", "vie.", "sáb."},
 	}
-	localeItalian = locale{
+	italian = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", firstDay: "1º", plural: pluralOne,
 		months: [12]string{"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"},
 		short:  "{w} {d} {m}", days: [7]string{"dom", "lun", "mar", "mer", "gio", "ven", "sab"},
 	}
-	localeDutch = locale{
+	dutch = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{s}" + wideSpace + "{n}", date: "{d} {m} {y}", plural: pluralOne,
 		months: [12]string{"januari", "februari", "maart", "april", "mei", "juni", "juli", "augustus", "september", "oktober", "november", "december"},
 		short:  "{w} {d} {m}", days: [7]string{"zo", "ma", "di", "wo", "do", "vr", "za"},
 	}
-	localePortuguese = locale{
+	portuguese = Locale{
 		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} de {m} de {y}", plural: pluralOne,
 		months: [12]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"},
 		short:  "{w}, {d} de {m}", days: [7]string{"dom.", "seg.", "ter.", "qua.", "qui.", "sex.", "sáb."},
 	}
-	localePolish = locale{
+	polish = Locale{
 		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralPolish,
 		months: [12]string{"stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia", "września", "października", "listopada", "grudnia"},
 		short:  "{w}, {d} {m}", days: [7]string{"niedz.", "pon.", "wt.", "śr.", "czw.", "pt.", "sob."},
 	}
-	localeSwedish = locale{
+	swedish = Locale{
 		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralOne,
 		months: [12]string{"januari", "februari", "mars", "april", "maj", "juni", "juli", "augusti", "september", "oktober", "november", "december"},
 		short:  "{w} {d} {m}", days: [7]string{"sön", "mån", "tis", "ons", "tors", "fre", "lör"},
 	}
-	localeDanish = locale{
+	danish = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralOne,
 		months: [12]string{"januar", "februar", "marts", "april", "maj", "juni", "juli", "august", "september", "oktober", "november", "december"},
 		short:  "{w} {d}. {m}", days: [7]string{"søn.", "man.", "tirs.", "ons.", "tors.", "fre.", "lør."},
 	}
-	localeFinnish = locale{
+	finnish = Locale{
 		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralOne,
 		months: [12]string{"tammikuuta", "helmikuuta", "maaliskuuta", "huhtikuuta", "toukokuuta", "kesäkuuta", "heinäkuuta", "elokuuta", "syyskuuta", "lokakuuta", "marraskuuta", "joulukuuta"},
 		short:  "{w} {d}. {m}", days: [7]string{"su", "ma", "ti", "ke", "to", "pe", "la"},
 	}
-	localeCzech = locale{
+	czech = Locale{
 		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralCzech,
 		months: [12]string{"ledna", "února", "března", "dubna", "května", "června", "července", "srpna", "září", "října", "listopadu", "prosince"},
 		short:  "{w} {d}. {m}", days: [7]string{"ne", "po", "út", "st", "čt", "pá", "so"},
 	}
-	localeSlovak = locale{
+	slovak = Locale{
 		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralCzech,
 		months: [12]string{"januára", "februára", "marca", "apríla", "mája", "júna", "júla", "augusta", "septembra", "októbra", "novembra", "decembra"},
 		short:  "{w} {d}. {m}", days: [7]string{"ne", "po", "ut", "st", "št", "pi", "so"},
 	}
-	localeSlovenian = locale{
+	slovenian = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}", plural: pluralSlovenian,
 		months: [12]string{"januar", "februar", "marec", "april", "maj", "junij", "julij", "avgust", "september", "oktober", "november", "december"},
 		short:  "{w}, {d}. {m}", days: [7]string{"ned.", "pon.", "tor.", "sre.", "čet.", "pet.", "sob."},
 	}
-	localeCroatian = locale{
+	croatian = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d}. {m} {y}.", plural: pluralCroatian,
 		months: [12]string{"siječnja", "veljače", "ožujka", "travnja", "svibnja", "lipnja", "srpnja", "kolovoza", "rujna", "listopada", "studenoga", "prosinca"},
 		short:  "{w}, {d}. {m}", days: [7]string{"ned", "pon", "uto", "sri", "čet", "pet", "sub"},
 	}
-	localeRomanian = locale{
+	romanian = Locale{
 		decimal: ",", group: ".", groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralRomanian,
 		months: [12]string{"ianuarie", "februarie", "martie", "aprilie", "mai", "iunie", "iulie", "august", "septembrie", "octombrie", "noiembrie", "decembrie"},
 		short:  "{w}, {d} {m}", days: [7]string{"dum.", "lun.", "mar.", "mie.", "joi", "vin.", "sâm."},
 	}
 )
+
+// locales are the languages that we speak, by their codes.
+var locales = map[string]*Locale{
+	"en": &english, "de": &german, "fr": &french, "es": &spanish, "it": &italian, "nl": &dutch, "pt": &portuguese, "pl": &polish,
+	"sv": &swedish, "da": &danish, "fi": &finnish, "cs": &czech, "sk": &slovak, "sl": &slovenian, "hr": &croatian, "ro": &romanian,
+}
+
+// Find gives how a language writes, nil for one that we do not speak.
+func Find(code string) *Locale { return locales[code] }
+
+// Plural is which form of a word a number asks for, from 0.
+func (l *Locale) Plural(n int) int { return l.plural(n) }
+
+// Fill puts values in the place of the words in braces, given in pairs. Values
+// are not looked at again, so that a brace in a shop's name stays one.
+func Fill(text string, pairs ...string) string {
+	replacements := make([]string, 0, len(pairs))
+	for pair := range slices.Chunk(pairs, 2) {
+		replacements = append(replacements, "{"+pair[0]+"}", pair[1])
+	}
+	return strings.NewReplacer(replacements...).Replace(text)
+}
 
 // pluralOne has one form for 1 and another for all else.
 func pluralOne(n int) int {
@@ -195,8 +220,8 @@ func pluralRomanian(n int) int {
 // written with their code.
 var currencySigns = map[string]string{"EUR": "€", "GBP": "£"}
 
-// amount writes money.
-func (l *locale) amount(minor payment.Minor, currency string) string {
+// Money writes an amount.
+func (l *Locale) Money(minor payment.Minor, currency string) string {
 	whole, decimals, _ := strings.Cut(minor.String(), ".")
 	if len(whole) >= l.groupFrom {
 		for i := len(whole) - 3; i > 0; i -= 3 {
@@ -210,24 +235,24 @@ func (l *locale) amount(minor payment.Minor, currency string) string {
 			pattern = "{s}" + wideSpace + "{n}" // a code is not glued to its number
 		}
 	}
-	return fill(pattern, "n", whole+l.decimal+decimals, "s", sign)
+	return Fill(pattern, "n", whole+l.decimal+decimals, "s", sign)
 }
 
-// day writes a date.
-func (l *locale) day(date payment.Date) string { return l.write(l.date, date) }
+// Date writes a date.
+func (l *Locale) Date(date payment.Date) string { return l.write(l.date, date) }
 
-func (l *locale) write(pattern string, date payment.Date) string {
+func (l *Locale) write(pattern string, date payment.Date) string {
 	year, month, day := date.Start().Date()
 	number := strconv.Itoa(day)
 	if day == 1 && l.firstDay != "" {
 		number = l.firstDay
 	}
-	return fill(pattern, "d", number, "m", l.months[month-1], "y", strconv.Itoa(year), "w", l.days[date.Start().Weekday()])
+	return Fill(pattern, "d", number, "m", l.months[month-1], "y", strconv.Itoa(year), "w", l.days[date.Start().Weekday()])
 }
 
-// shortDay writes a date with its weekday, and with its year when that is not
+// ShortDate writes a date with its weekday, and with its year when that is not
 // the present one.
-func (l *locale) shortDay(date payment.Date, now time.Time) string {
+func (l *Locale) ShortDate(date payment.Date, now time.Time) string {
 	pattern := l.short
 	if date.Start().Year() != now.Year() {
 		pattern = strings.Replace(l.short, l.dayAndMonth(), l.date, 1)
@@ -236,4 +261,4 @@ func (l *locale) shortDay(date payment.Date, now time.Time) string {
 }
 
 // dayAndMonth is the part of a short date that a full one has too.
-func (l *locale) dayAndMonth() string { return l.short[strings.Index(l.short, "{d}"):] }
+func (l *Locale) dayAndMonth() string { return l.short[strings.Index(l.short, "{d}"):] }
