@@ -30,6 +30,8 @@ type bankCommand struct {
 	Hold      bankHoldCommand      `cmd:"" help:"Keep a collection out of every file until it is released."`
 	Release   bankReleaseCommand   `cmd:"" help:"Let a collection that is held back into the next file."`
 	Test      bankTestCommand      `cmd:"" help:"Try the connection to the bank: folder or server, login, host key."`
+	Adopt     bankAdoptCommand     `cmd:"" help:"After a restore: take in files that left after the backup."`
+	Resume    bankResumeCommand    `cmd:"" help:"After a restore: let an account write and send again."`
 	Answer    bankAnswerCommand    `cmd:"" help:"Sandbox only: play the bank, and answer the files in out/."`
 }
 
@@ -88,6 +90,9 @@ func (c *bankPreviewCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "%d collections of %s EUR at the cut-off of %s.\n", body.Count, body.Sum, preview.CutOffAt.In(account.Terms.Zone).Format("2006-01-02 15:04 MST"))
 		for _, block := range body.Blocks {
 			fmt.Fprintf(p.stdout, "  due %s  %s  %d of %s EUR\n", block.DueDate, block.SequenceType, block.Count, block.Sum)
+		}
+		if body.Refunds.Count > 0 {
+			fmt.Fprintf(p.stdout, "%d refunds of %s EUR, to be paid on %s.\n", body.Refunds.Count, body.Refunds.Sum, *body.Refunds.DueDate)
 		}
 		for _, fault := range body.Refused {
 			fmt.Fprintf(p.stdout, "refused  %s  %s: %s\n", fault.MerchantTransactionID, fault.Field, fault.Reason)

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -191,7 +190,7 @@ func (a *Admin) listBankStatements(w http.ResponseWriter, r *http.Request) error
 	}, func(s store.BankStatement) uuid.UUID { return s.ID }, bankStatementOf)
 }
 
-// largestAnswer is the largest file of a bank that is taken in: it is held while it is read.
+// largestAnswer is the largest file of a bank that is taken in.
 const largestAnswer = 256 << 20
 
 var errAnswerTooLarge = &web.StatusError{Status: http.StatusRequestEntityTooLarge, Detail: "A bank's file has at most 256 MiB."}
@@ -211,14 +210,14 @@ func (a *Admin) readBankStatement(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	content, err := io.ReadAll(io.LimitReader(upload.File, largestAnswer+1))
+	file, err := banking.Spool(upload.File, largestAnswer)
+	if errors.Is(err, banking.ErrSpoolFull) {
+		return errAnswerTooLarge
+	}
 	if err != nil {
 		return err
 	}
-	if len(content) > largestAnswer {
-		return errAnswerTooLarge
-	}
-	readings, err := a.Banking.Read(r.Context(), account, "upload", content, isDryRun)
+	readings, err := a.Banking.ReadFile(r.Context(), account, "upload", file, isDryRun)
 	if err != nil {
 		return err
 	}

@@ -139,9 +139,17 @@ type BankPreviewBody struct {
 	Count    int             `json:"count"`
 	Sum      string          `json:"sum"`
 	Blocks   []bankBlockBody `json:"blocks"`
-	Refused  []bankFaultBody `json:"refused"`
-	Changed  []bankFaultBody `json:"changed"`
-	Held     []string        `json:"held"`
+	// Refunds are what the file of credit transfers would hold.
+	Refunds bankRefundsBody `json:"refunds"`
+	Refused []bankFaultBody `json:"refused"`
+	Changed []bankFaultBody `json:"changed"`
+	Held    []string        `json:"held"`
+}
+
+type bankRefundsBody struct {
+	DueDate *string `json:"due_date"`
+	Count   int     `json:"count"`
+	Sum     string  `json:"sum"`
 }
 
 type bankFaultBody struct {
@@ -154,6 +162,7 @@ type bankFaultBody struct {
 func BankPreviewOf(p banking.Preview) BankPreviewBody {
 	body := BankPreviewBody{
 		CutOffAt: p.CutOffAt.UTC().Format(time.RFC3339), Count: p.Count, Sum: p.SumMinor.String(), Blocks: make([]bankBlockBody, len(p.Blocks)),
+		Refunds: bankRefundsBody{given(p.Refunds.DueDate), p.Refunds.Count, p.Refunds.SumMinor.String()},
 		Refused: []bankFaultBody{}, Changed: []bankFaultBody{}, Held: append([]string{}, p.Held...),
 	}
 	for i, block := range p.Blocks {

@@ -80,7 +80,7 @@ func TestABackupIsRestoredAsItWas(t *testing.T) {
 		// But for what a restore changes, every row is as it was.
 		micros := target.Now.UnixMicro()
 		restored.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = TRUE, updated_at = created_at WHERE updated_at = $1`, micros)
-		restored.Exec(t, `UPDATE deployment SET restored_to = NULL`)
+		restored.Exec(t, `UPDATE deployment SET restored_to = NULL, banks_restored_to = NULL`)
 		if after := restored.Dump(t); after != before {
 			t.Errorf("got\n%s\nwant\n%s", after, before)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"sepad/internal/checkout"
 	"sepad/internal/gateway/bank"
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
@@ -15,42 +14,64 @@ import (
 
 // status takes one verdict of a status report.
 func (r *reader) status(s *iso20022.Status) error {
-	line := store.BankLine{
+	it := &item{text: s.Reason.Text, line: store.BankLine{
 		Source: "pain.002", Kind: string(s.Level) + "_" + string(s.Verdict), AmountMinor: payment.Minor(s.AmountMinor), Currency: s.Currency,
 		Reference: firstOf(s.EndToEndID, s.BlockID, s.MessageID), Reason: s.Reason.Code, Result: store.LineIgnored,
-	}
+	}}
 	var err error
 	switch {
-	case s.Verdict == iso20022.Protocol, s.Verdict == iso20022.PayeeChecked, s.Verdict == iso20022.Waiting, s.Verdict == iso20022.NoVerdict:
-		line.Note = "It decides nothing about a collection."
+	case s.Verdict == iso20022.PayeeChecked:
+		r.payeeChecked(s, it)
+	case s.Verdict == iso20022.Protocol, s.Verdict == iso20022.Waiting, s.Verdict == iso20022.NoVerdict:
+		it.line.Note = "It decides nothing about a payment."
 	case s.Level == iso20022.OfPayment:
-		err = r.paymentStatus(s, &line)
+		r.paymentStatus(s, it)
 	case s.Level == iso20022.OfBlock:
-		err = r.blockStatus(s, &line)
+		err = r.alone(func() error { return r.blockStatus(s, &it.line) })
 	default:
-		err = r.messageStatus(s, &line)
+		err = r.alone(func() error { return r.messageStatus(s, &it.line) })
 	}
 	if err != nil {
 		return err
 	}
-	return r.take(line, s.Reason.Text)
+	return r.take(it)
 }
 
-func (r *reader) paymentStatus(s *iso20022.Status, line *store.BankLine) error {
-	found, err := r.match(clue{
-		endToEndID: s.EndToEndID, mandate: s.MandateReference, account: s.Account, amount: payment.Minor(s.AmountMinor), date: s.DueDate, text: s.Reason.Text,
-	})
-	switch {
-	case err != nil:
+// alone takes a line that speaks of many collections, after what the lines before it say.
+func (r *reader) alone(take func() error) error {
+	if err := r.flush(); err != nil {
 		return err
-	case found == nil:
-		line.Result = store.LineUnmatched
-		return nil
-	case s.Verdict == iso20022.Rejected:
-		return r.reject(*found, s.Reason, line)
 	}
-	line.Result, line.TransactionID = store.LineKnown, &found.TransactionID
-	return nil
+	return take()
+}
+
+func (r *reader) paymentStatus(s *iso20022.Status, it *item) {
+	it.clue = &clue{
+		endToEndID: s.EndToEndID, mandate: s.MandateReference, account: s.Account, amount: payment.Minor(s.AmountMinor), date: s.DueDate, text: s.Reason.Text,
+	}
+	it.mean = func(found store.BankFileEntry, it *item) {
+		if s.Verdict == iso20022.Rejected {
+			r.reject(found, s.Reason, it)
+			return
+		}
+		it.line.Result, it.line.TransactionID = store.LineKnown, &found.TransactionID
+	}
+}
+
+// payeeChecks are what a bank found when it held a payee's name against the account.
+var payeeChecks = map[string]string{
+	"RCVC": "the name matches", "RVCM": "the name nearly matches", "RVNM": "the name does not match", "RVNA": "it could not be checked",
+	"RVMC": "some names do not match",
+}
+
+// payeeChecked takes an answer of the verification of payee: it decides nothing, and is shown with the refund.
+func (r *reader) payeeChecked(s *iso20022.Status, it *item) {
+	it.line.Reason = s.Code
+	it.line.Note = "Verification of payee: " + payeeChecks[strings.ToUpper(s.Code)] + ". It decides nothing."
+	if s.Level == iso20022.OfPayment && s.EndToEndID != "" {
+		it.clue, it.mayMiss = &clue{endToEndID: s.EndToEndID}, true
+		it.mean = func(found store.BankFileEntry, it *item) { it.line.TransactionID = &found.TransactionID }
+	}
 }
 
 func (r *reader) blockStatus(s *iso20022.Status, line *store.BankLine) error {
@@ -102,55 +123,32 @@ func (r *reader) mark(file store.BankFile, to store.BankFileState) error {
 
 // rejectAll refuses every collection of a file or block.
 func (r *reader) rejectAll(entries entryPages, reason iso20022.Reason, line *store.BankLine) error {
-	return entries.each(func(entry store.BankFileEntry) error {
-		one := store.BankLine{}
-		if err := r.reject(entry, reason, &one); err != nil {
-			return err
-		}
-		if one.Result == store.LineRejected || one.Result == store.LineContradicts {
-			line.Result, line.Note = one.Result, one.Note
-		}
-		return nil
-	})
+	return r.eachOf(entries, line, func(entry store.BankFileEntry, it *item) { r.reject(entry, reason, it) })
 }
 
-// reject takes a refusal. Of money that has come it is news from after the settlement, and so is a payer's claim.
-func (r *reader) reject(entry store.BankFileEntry, reason iso20022.Reason, line *store.BankLine) error {
-	line.TransactionID = &entry.TransactionID
+// reject takes a refusal, or a refund that came back. Of money that has come it is news from after the settlement, and so is a payer's claim.
+func (r *reader) reject(entry store.BankFileEntry, reason iso20022.Reason, it *item) {
+	it.line.TransactionID = &entry.TransactionID
 	isClaim := sepa.ReasonFor(reason.Code).Follows == sepa.FollowsClaim
 	switch {
 	case entry.IsDeclined:
-		line.Result = store.LineKnown
-		return nil
-	case !entry.IsOpen || isClaim:
-		return r.giveBack(entry, reason, 0, r.now, line)
+		it.line.Result = store.LineKnown
+	case entry.IsTransfer() && !entry.IsOpen:
+		it.line.Result, it.line.Note = store.LineContradicts, "The refund was taken for paid: its money is back, and the payer has not got it."
+	case !entry.IsTransfer() && (!entry.IsOpen || isClaim):
+		r.giveBack(entry, reason, 0, r.now, it)
+	default:
+		it.line.Result = store.LineRejected
+		r.settling = append(r.settling, settlement{entry, bank.RejectedOutcome(reason), it})
 	}
-	line.Result = store.LineRejected
-	return r.settle(entry, bank.RejectedOutcome(reason), line)
-}
-
-// settle applies an outcome to a collection.
-func (r *reader) settle(entry store.BankFileEntry, outcome payment.Outcome, line *store.BankLine) error {
-	if r.isDryRun {
-		return nil
-	}
-	err := r.Checkout.SettleReported(r.ctx, r.account.Setup, entry.TransactionID, outcome)
-	if payment.KindOf(err) != 0 {
-		line.Result, line.Note = store.LineContradicts, err.Error()
-		return nil
-	}
-	return wrap(err)
 }
 
 // giveBack takes a collection that came back. That it came back proves that the money had come.
-func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, charges payment.Minor, at time.Time, line *store.BankLine) error {
-	line.TransactionID = &entry.TransactionID
-	line.Result = store.LineReturned
+func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, charges payment.Minor, at time.Time, it *item) {
+	it.line.TransactionID = &entry.TransactionID
+	it.line.Result = store.LineReturned
 	if entry.IsBack {
-		line.Result = store.LineKnown
-	}
-	if r.isDryRun {
-		return nil
+		it.line.Result = store.LineKnown
 	}
 	known := sepa.ReasonFor(reason.Code)
 	report := payment.Chargeback{
@@ -160,94 +158,121 @@ func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, cha
 	if charges > 0 {
 		report.BankFeeMinor = &charges
 	}
-	taken, err := r.Checkout.TakeChargebacks(r.ctx, r.account.Setup, checkout.ChargebackReport{
-		GatewayID: r.account.ID, Source: payment.ChargebackReconciled, Chargebacks: []checkout.ReportedChargeback{{Chargeback: report}},
-	})
-	if err != nil {
-		return failure{err}
-	}
-	switch {
-	case taken[0].Refused != nil:
-		line.Result, line.Note = store.LineContradicts, taken[0].Refused.Error()
-	case taken[0].Taken == payment.TakenUnchanged:
-		line.Result = store.LineKnown
-	}
-	return nil
+	r.returning = append(r.returning, returned{entry, report, it})
 }
 
 // entry takes one booking.
 func (r *reader) entry(e *iso20022.Entry) error {
 	for i := range e.Lines {
 		l := &e.Lines[i]
-		line := store.BankLine{
+		it := &item{text: strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " "), line: store.BankLine{
 			Source: string(e.Statement.Kind), Kind: string(l.Kind), AmountMinor: payment.Minor(l.AmountMinor), ChargesMinor: payment.Minor(l.ChargesMinor),
 			Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: dateText(e.BookingDate), Reason: l.Reason.Code, Result: store.LineIgnored,
 			Reference: firstOf(l.EndToEndID, l.BlockID, e.Batch.BlockID, e.Batch.MessageID, l.MandateReference, l.BankReference, e.Reference),
-		}
-		if err := r.line(e, l, &line); err != nil {
+		}}
+		if err := r.booking(e, l, it); err != nil {
 			return err
 		}
-		if err := r.take(line, strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " ")); err != nil {
+		if err := r.take(it); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) line(e *iso20022.Entry, l *iso20022.Line, line *store.BankLine) error {
+func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
+	line := &it.line
 	switch {
 	case e.Problem != "":
 		line.Result, line.Note = store.LineUnmatched, e.Problem
-		return nil
 	case !e.IsBooked:
 		line.Note = "It is not booked yet."
-		return nil
-	case l.Kind != iso20022.Collected && l.Kind != iso20022.Returned:
-		return nil
+	case l.Kind == iso20022.Other, isOurTransfer(l) && l.Currency != "EUR":
 	case l.Currency != "EUR":
 		line.Result, line.Note = store.LineUnmatched, "Collections are in euro."
+	case l.Kind == iso20022.TransferReturned && l.EndToEndID == "":
+	case l.EndToEndID == "" && (l.Kind == iso20022.Transferred || l.Kind == iso20022.Collected && l.MandateReference == ""):
+		blockID, messageID := firstOf(l.BlockID, e.Batch.BlockID), firstOf(l.MessageID, e.Batch.MessageID)
+		return r.batchLine(blockID, messageID, line)
+	case isOurTransfer(l):
+		it.clue, it.mayMiss = &clue{endToEndID: l.EndToEndID, text: l.Remittance + " " + l.Text}, true
+		reason := l.Reason
+		it.mean = func(found store.BankFileEntry, it *item) { r.transferred(found, reason, it) }
+	default:
+		it.clue = &clue{
+			endToEndID: l.EndToEndID, mandate: l.MandateReference, account: l.Account, amount: payment.Minor(l.AmountMinor), date: e.BookingDate,
+			text: l.Remittance + " " + l.Text,
+		}
+		booked, hasAmount, reason := e.BookingDate, l.HasAmount, l.Reason
+		it.mean = func(found store.BankFileEntry, it *item) { r.booked(found, booked, hasAmount, reason, it) }
+	}
+	return nil
+}
+
+// isOurTransfer tells what may be a refund: most transfers on an account are none, so that one which matches nothing is
+// nobody's business here.
+func isOurTransfer(l *iso20022.Line) bool {
+	return l.Kind == iso20022.Transferred || l.Kind == iso20022.TransferReturned
+}
+
+// batchLine takes a booking of many payments. One that names none of our blocks is nobody's, if it is a transfer.
+func (r *reader) batchLine(blockID, messageID string, line *store.BankLine) error {
+	if blockID == "" && messageID == "" {
+		if line.Kind == string(iso20022.Collected) {
+			line.Result = store.LineUnmatched
+		}
 		return nil
-	case l.Kind == iso20022.Collected && l.EndToEndID == "" && l.MandateReference == "":
-		return r.batch(firstOf(l.BlockID, e.Batch.BlockID), firstOf(l.MessageID, e.Batch.MessageID), payment.Minor(l.AmountMinor), line)
 	}
-	found, err := r.match(clue{
-		endToEndID: l.EndToEndID, mandate: l.MandateReference, account: l.Account, amount: payment.Minor(l.AmountMinor), date: e.BookingDate,
-		text: l.Remittance + " " + l.Text,
-	})
-	if err != nil {
-		return err
+	return r.alone(func() error { return r.batch(blockID, messageID, line.AmountMinor, line) })
+}
+
+// transferred takes a booking of one refund that was found: paid, or back again. That it was paid decides nothing yet: a
+// transfer can come back for some days, and silence after them tells that it has arrived.
+func (r *reader) transferred(found store.BankFileEntry, reason iso20022.Reason, it *item) {
+	line := &it.line
+	line.TransactionID = &found.TransactionID
+	switch {
+	case !found.IsTransfer():
+		line.Result, line.Note = store.LineContradicts, "The reference is that of a collection."
+	case line.AmountMinor != found.AmountMinor:
+		line.Result, line.Note = store.LineContradicts, "The refund's amount is "+found.AmountMinor.String()+"."
+	case line.Kind == string(iso20022.TransferReturned):
+		r.reject(found, reason, it)
+	default:
+		line.Result = store.LineKnown
 	}
-	if found == nil {
-		line.Result = store.LineUnmatched
-		return nil
-	}
-	return r.booked(*found, e, l, line)
 }
 
 // booked takes a booking of one collection that was found.
-func (r *reader) booked(found store.BankFileEntry, e *iso20022.Entry, l *iso20022.Line, line *store.BankLine) error {
+func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount bool, reason iso20022.Reason, it *item) {
+	line := &it.line
 	line.TransactionID = &found.TransactionID
-	amount := payment.Minor(l.AmountMinor)
-	if l.HasAmount && (amount < found.AmountMinor || amount > found.AmountMinor && l.Kind == iso20022.Collected) {
+	isReturn := line.Kind == string(iso20022.Returned)
+	if found.IsTransfer() {
+		line.Result, line.Note = store.LineContradicts, "The reference is that of a refund."
+		return
+	}
+	if hasAmount && (line.AmountMinor < found.AmountMinor || line.AmountMinor > found.AmountMinor && !isReturn) {
 		line.Result, line.Note = store.LineContradicts, "The collection's amount is "+found.AmountMinor.String()+"."
-		return nil
+		return
 	}
-	if l.Kind == iso20022.Returned {
-		// What is more than the collection is the bank's.
-		line.ChargesMinor += max(0, amount-found.AmountMinor)
-		return r.giveBack(found, l.Reason, line.ChargesMinor, firstDate(e.BookingDate, r.now), line)
+	if !isReturn {
+		r.collected(found, it)
+		return
 	}
-	return r.collected(found, line)
+	// What is more than the collection is the bank's.
+	line.ChargesMinor += max(0, line.AmountMinor-found.AmountMinor)
+	r.giveBack(found, reason, line.ChargesMinor, firstDate(booked, r.now), it)
 }
 
 // collected takes money that has come.
-func (r *reader) collected(entry store.BankFileEntry, line *store.BankLine) error {
+func (r *reader) collected(entry store.BankFileEntry, it *item) {
 	if !entry.IsOpen && !entry.IsDeclined {
-		line.Result = store.LineKnown
-		return nil
+		it.line.Result = store.LineKnown
+		return
 	}
-	line.Result = store.LineSettled
-	return r.settle(entry, payment.Outcome{Verdict: payment.VerdictApproved}, line)
+	it.line.Result = store.LineSettled
+	r.settling = append(r.settling, settlement{entry, payment.Outcome{Verdict: payment.VerdictApproved}, it})
 }
 
 func firstOf(texts ...string) string {

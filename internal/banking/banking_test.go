@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +73,10 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func asFile(content []byte) *io.SectionReader {
+	return io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
 }
 
 // pay makes a purchase at the bank and gives its transaction's id.
@@ -333,7 +338,7 @@ func TestAnswersThatMatchNothing(t *testing.T) {
 	b := setup(t, apptest.SQLite(t, apptest.Options{}))
 	content, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
 	must(t, err)
-	readings, err := b.App.Banking.Read(t.Context(), b.account, "statement.xml", content, false)
+	readings, err := b.App.Banking.Read(t.Context(), b.account, "statement.xml", asFile(content), false)
 	must(t, err)
 	if len(readings) != 1 || readings[0].Counts.Unmatched != 3 || readings[0].Counts.Ignored != 2 {
 		t.Errorf("%+v", readings)
@@ -342,12 +347,12 @@ func TestAnswersThatMatchNothing(t *testing.T) {
 	if len(open) != 3 || open[0].Reference != "E2E-8" || open[0].AmountMinor != 564_05 || open[0].Reason != "AC06" {
 		t.Errorf("%+v", open)
 	}
-	readings, err = b.App.Banking.Read(t.Context(), b.account, "renamed.xml", content, false)
+	readings, err = b.App.Banking.Read(t.Context(), b.account, "renamed.xml", asFile(content), false)
 	must(t, err)
 	if readings[0].Counts.Known != 5 || readings[0].Counts.Unmatched != 0 {
 		t.Errorf("the same file again gives %+v", readings)
 	}
-	readings, err = b.App.Banking.Read(t.Context(), b.account, "half.xml", content[:len(content)/2], false)
+	readings, err = b.App.Banking.Read(t.Context(), b.account, "half.xml", asFile(content[:len(content)/2]), false)
 	must(t, err)
 	if readings[0].Problem == "" {
 		t.Error("half a file was read without a word")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
@@ -12,11 +13,39 @@ import (
 // entryPages reads the collections of a file or block, so many at a time.
 type entryPages func(after, limit int) ([]store.BankFileEntry, error)
 
-func (p entryPages) each(visit func(store.BankFileEntry) error) error {
-	return eachPage(func(after int) ([]store.BankFileEntry, error) {
+// each visits the pages.
+func (p entryPages) each(visit func([]store.BankFileEntry) error) error {
+	for after := 0; ; {
 		page, err := p(after, readBatch)
-		return page, wrap(err)
-	}, func(entry store.BankFileEntry) (int, error) { return entry.Position, visit(entry) })
+		if err != nil || len(page) == 0 {
+			return wrap(err)
+		}
+		if err := visit(page); err != nil {
+			return err
+		}
+		after = page[len(page)-1].Position
+	}
+}
+
+// eachOf does the same with every collection that a line speaks of. The line says what became of them: what was known of
+// all is known, and what cannot be of one is told.
+func (r *reader) eachOf(entries entryPages, line *store.BankLine, mean func(store.BankFileEntry, *item)) error {
+	return entries.each(func(page []store.BankFileEntry) error {
+		parts := make([]item, len(page))
+		for i, entry := range page {
+			parts[i].line.Result = store.LineKnown
+			mean(entry, &parts[i])
+		}
+		if err := r.work(); err != nil {
+			return err
+		}
+		for _, part := range parts {
+			if part.line.Result != store.LineKnown && line.Result != store.LineContradicts {
+				line.Result, line.Note = part.line.Result, part.line.Note
+			}
+		}
+		return nil
+	})
 }
 
 func (r *reader) ofBlock(blockID string) entryPages {
@@ -39,36 +68,40 @@ func (r *reader) batch(blockID, messageID string, amount payment.Minor, line *st
 		return failure{err}
 	}
 	if entries == nil {
-		line.Result = store.LineUnmatched
+		if line.Kind != string(iso20022.Transferred) { // most transfers are none of ours
+			line.Result = store.LineUnmatched
+		}
 		return nil
 	}
-	var sum payment.Minor
-	err = entries.each(func(entry store.BankFileEntry) error {
-		if !entry.IsDeclined {
-			sum += entry.AmountMinor
+	var sum, refused payment.Minor
+	err = entries.each(func(page []store.BankFileEntry) error {
+		for _, entry := range page {
+			if entry.IsDeclined {
+				refused += entry.AmountMinor
+			} else {
+				sum += entry.AmountMinor
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	line.Result = store.LineKnown
+	if line.Kind == string(iso20022.Transferred) {
+		if amount < sum || amount > sum+refused { // some may have been paid and come back
+			line.Result, line.Note = store.LineContradicts, "The refunds come to "+sum.String()+"."
+		}
+		return nil
+	}
 	if sum != amount {
 		line.Result, line.Note = store.LineContradicts, "The collections come to "+sum.String()+"."
 		return nil
 	}
-	line.Result = store.LineKnown
-	return entries.each(func(entry store.BankFileEntry) error {
-		if entry.IsDeclined {
-			return nil
+	return r.eachOf(entries, line, func(entry store.BankFileEntry, it *item) {
+		if !entry.IsDeclined {
+			r.collected(entry, it)
 		}
-		one := store.BankLine{}
-		if err := r.collected(entry, &one); err != nil {
-			return err
-		}
-		if one.Result != store.LineKnown {
-			line.Result, line.Note = one.Result, one.Note
-		}
-		return nil
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/gateway/bank"
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
@@ -26,30 +27,92 @@ const (
 	fillTries = 100
 )
 
-// collection is a payment on its way into a file.
+// collection is a payment on its way into a file of collections, or a refund on its way into one of transfers.
 type collection struct {
 	store.Collectible
 	debit    *iso20022.Debit
-	sequence string
+	transfer *iso20022.Transfer
+	sequence string // "" for a refund
 	due      time.Time
 }
 
+// faults says what a bank would refuse about it on a day.
+func (c collection) faults(at time.Time) []iso20022.Fault {
+	if c.transfer != nil {
+		return c.transfer.Faults()
+	}
+	return c.debit.Faults(at)
+}
+
+// untils bound what the files of an account take, by their kind.
+type untils map[store.BankFileKind]store.CollectibleUntil
+
+// kinds are the files of an account, in the order in which they are written.
+var kinds = []store.BankFileKind{store.BankDebits, store.BankTransfers}
+
 // Collect writes what waits at an account and was taken by an instant, whenever it is due, in as many files as the bank's
-// limits ask for. What another process or a crash has left unfinished is finished first.
+// limits ask for. What another process or a crash has left unfinished is finished first. After a restore nothing is
+// written until somebody has made sure of the account.
 func (b *Banking) Collect(ctx context.Context, account *Account, until, now time.Time) ([]store.BankFile, error) {
-	return b.collect(ctx, account, store.CollectibleUntil{TakenAt: until}, now)
+	taken := store.CollectibleUntil{TakenAt: until}
+	return b.collect(ctx, account, untils{store.BankDebits: taken, store.BankTransfers: taken}, now)
 }
 
-// collectDue writes what belongs into the file of the last cut-off: what would be late in the next one. All else can
-// still be withdrawn.
+// collectDue writes what belongs into the files of the last cut-off: collections that would be late in the next one, and
+// refunds that were there by then. All else can still be withdrawn.
 func (b *Banking) collectDue(ctx context.Context, account *Account, now time.Time) ([]store.BankFile, error) {
-	due := account.Terms.DueOf(account.Terms.LastCutOff(now))
-	return b.collect(ctx, account, store.CollectibleUntil{TakenAt: now, DueDate: payment.DateOf(due)}, now)
+	cutOff := account.Terms.LastCutOff(now)
+	return b.collect(ctx, account, untils{
+		store.BankDebits:    {TakenAt: now, DueDate: payment.DateOf(account.Terms.DueOf(cutOff))},
+		store.BankTransfers: {TakenAt: cutOff},
+	}, now)
 }
 
-func (b *Banking) collect(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) (files []store.BankFile, err error) {
+func (b *Banking) collect(ctx context.Context, account *Account, until untils, now time.Time) (files []store.BankFile, err error) {
+	restoredTo, err := b.RestoredTo(ctx, account)
+	if err == nil && !restoredTo.IsZero() {
+		err = errUnproven
+	}
+	if err == nil {
+		err = b.assignAdopted(ctx, account)
+	}
+	if err == nil {
+		err = b.dropStranded(ctx, account)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range kinds {
+		written, err := b.writeKind(ctx, account, kind, until[kind], now)
+		files = append(files, written...)
+		if err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+// dropStranded declines refunds that wait while the payer has taken the payment back: it must not be given back twice.
+func (b *Banking) dropStranded(ctx context.Context, account *Account) error {
 	for {
-		file, err := b.fill(ctx, account, until, now)
+		stranded, err := b.tenant(account).StrandedRefunds(ctx, account.ID, readBatch)
+		if err != nil || len(stranded) == 0 {
+			return err
+		}
+		reports := make([]checkout.Report, len(stranded))
+		for i, id := range stranded {
+			reports[i] = checkout.Report{TransactionID: id, Outcome: bank.Stranded}
+		}
+		done, err := b.settleTogether(ctx, account.Setup.Tenant.ID, reports)
+		if err != nil || done == 0 {
+			return err
+		}
+	}
+}
+
+func (b *Banking) writeKind(ctx context.Context, account *Account, kind store.BankFileKind, until store.CollectibleUntil, now time.Time) (files []store.BankFile, err error) {
+	for {
+		file, err := b.fill(ctx, account, kind, until, now)
 		if err != nil || file == nil {
 			return files, err
 		}
@@ -64,9 +127,9 @@ func (b *Banking) collect(ctx context.Context, account *Account, until store.Col
 }
 
 // fill gives a closed file whose bytes are to be made, nil when there is nothing to write.
-func (b *Banking) fill(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) (*store.BankFile, error) {
+func (b *Banking) fill(ctx context.Context, account *Account, kind store.BankFileKind, until store.CollectibleUntil, now time.Time) (*store.BankFile, error) {
 	for range fillTries {
-		file, err := b.fillOnce(ctx, account, until, now)
+		file, err := b.fillOnce(ctx, account, kind, until, now)
 		if !store.TakenByAnother(err) {
 			return file, err
 		}
@@ -74,14 +137,14 @@ func (b *Banking) fill(ctx context.Context, account *Account, until store.Collec
 	return nil, fmt.Errorf("gateway %s: others keep taking the same collections", account.Name)
 }
 
-func (b *Banking) fillOnce(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) (*store.BankFile, error) {
+func (b *Banking) fillOnce(ctx context.Context, account *Account, kind store.BankFileKind, until store.CollectibleUntil, now time.Time) (*store.BankFile, error) {
 	unfinished, err := b.tenant(account).UnfinishedBankFiles(ctx, account.ID)
 	if err != nil {
 		return nil, err
 	}
-	f := &filling{Banking: b, account: account, now: now, blocks: map[[2]string]string{}}
+	f := &filling{Banking: b, account: account, kind: kind, now: now, blocks: map[[2]string]string{}}
 	for _, file := range unfinished {
-		if file.Kind != store.BankDebits {
+		if file.Kind != kind {
 			continue
 		}
 		if file.State == store.BankFileClosed {
@@ -103,6 +166,7 @@ func (b *Banking) fillOnce(ctx context.Context, account *Account, until store.Co
 type filling struct {
 	*Banking
 	account *Account
+	kind    store.BankFileKind
 	file    store.BankFile
 	now     time.Time
 	// blocks are the file's parts so far, by due date and sequence.
@@ -124,11 +188,11 @@ func (f *filling) recall(ctx context.Context) error {
 
 // takeAll takes what waits, up to the bank's limits.
 func (f *filling) takeAll(ctx context.Context, until store.CollectibleUntil) error {
-	for waiting, err := range f.waiting(ctx, f.account, until, f.now) {
+	for waiting, err := range f.waiting(ctx, f.account, f.kind, until, f.now) {
 		if err != nil {
 			return err
 		}
-		if isFatal(waiting.debit.Faults(f.now)) || !f.suits(waiting) {
+		if isFatal(waiting.faults(f.now)) || !f.suits(waiting) {
 			continue // the preview names it, or the next file has it
 		}
 		if !f.hasRoom(waiting) {
@@ -174,7 +238,7 @@ func blockKey(c collection) [2]string { return [2]string{c.due.Format(time.DateO
 // block names the part of the file that a collection belongs to.
 func (f *filling) block(c collection) string {
 	if f.file.ID == uuid.Nil {
-		f.file = newFile(f.account, store.BankDebits, string(f.account.Terms.Format), f.now)
+		f.file = newFile(f.account, f.kind, f.now)
 	}
 	key := blockKey(c)
 	if _, known := f.blocks[key]; !known {
@@ -199,10 +263,14 @@ func (f *filling) take(ctx context.Context) error {
 			f.file.DueDate = due
 		}
 		silenceEnds[due] = f.account.Terms.SilenceEnds(c.due)
-		entries = append(entries, store.BankFileEntry{
+		entry := store.BankFileEntry{
 			TransactionID: c.TransactionID, Position: f.file.Count, BlockID: f.block(c), DueDate: due, SequenceType: c.sequence,
 			AmountMinor: c.AmountMinor, EndToEndID: c.MerchantTransactionID, MandateReference: c.MandateReference, MaskedIBAN: c.MaskedIBAN,
-		})
+		}
+		if c.transfer != nil {
+			entry.MandateReference = "" // nothing that comes back under the mandate is this
+		}
+		entries = append(entries, entry)
 	}
 	f.batch = f.batch[:0]
 	return f.store().Write(ctx, f.now, func(tx *store.Tx) error {
@@ -233,12 +301,12 @@ func (b *Banking) change(ctx context.Context, file *store.BankFile, change func(
 	return err
 }
 
-// waiting gives the payments that wait at an account, as a file would have them.
-func (b *Banking) waiting(ctx context.Context, account *Account, until store.CollectibleUntil, now time.Time) func(yield func(collection, error) bool) {
+// waiting gives what waits at an account for a kind of file, as that would have it.
+func (b *Banking) waiting(ctx context.Context, account *Account, kind store.BankFileKind, until store.CollectibleUntil, now time.Time) func(yield func(collection, error) bool) {
 	return func(yield func(collection, error) bool) {
 		after := uuid.Nil
 		for {
-			batch, err := b.tenant(account).Collectibles(ctx, account.ID, until, after, readBatch)
+			batch, err := b.tenant(account).Collectibles(ctx, account.ID, kind, until, after, readBatch)
 			if err != nil {
 				yield(collection{}, err)
 				return
@@ -262,6 +330,15 @@ func (b *Banking) prepare(account *Account, c store.Collectible, at time.Time) (
 	iban, err := b.open(account, c)
 	if err != nil {
 		return collection{}, err
+	}
+	if c.Type == payment.Refund {
+		return collection{
+			Collectible: c, due: account.Terms.ExecuteDate(at),
+			transfer: &iso20022.Transfer{
+				EndToEndID: c.MerchantTransactionID, AmountMinor: int64(c.AmountMinor), Remittance: refundText(account, c),
+				Creditor: bank.Debtor(payment.Instrument{IBAN: iban, HolderName: c.HolderName, Bank: sepa.Bank{BIC: c.BIC}}, c.Lead),
+			},
+		}, nil
 	}
 	return collection{
 		Collectible: c,
@@ -319,17 +396,28 @@ func remittance(account *Account, c store.Collectible) string {
 	return text + " " + c.OrderNumber
 }
 
+// refundText is what the payer reads who gets money back: from whom, and of which payment.
+func refundText(account *Account, c store.Collectible) string {
+	return cmp.Or(account.Terms.Descriptor, account.Terms.Creditor.Name) + " refund " + c.PaymentID
+}
+
 func isFatal(faults []iso20022.Fault) bool {
 	return slices.ContainsFunc(faults, func(f iso20022.Fault) bool { return f.Fatal })
 }
 
+// messagePrefix begins the ids of our messages.
+const messagePrefix = "SD-"
+
 // newFile names a file. The message id is made of the file's own id, so that it is unique for the life of the
 // installation; blocks are numbered behind it.
-func newFile(account *Account, kind store.BankFileKind, format string, now time.Time) store.BankFile {
-	id := payment.NewID()
-	messageID := "SD-" + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])
+func newFile(account *Account, kind store.BankFileKind, now time.Time) store.BankFile {
+	id, format := payment.NewID(), account.Terms.Format
+	if kind == store.BankTransfers {
+		format = format.OfTransfers()
+	}
+	messageID := messagePrefix + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])
 	return store.BankFile{
-		ID: id, TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Kind: kind, MessageID: messageID, Format: format,
+		ID: id, TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Kind: kind, MessageID: messageID, Format: string(format),
 		Name:  now.In(account.Terms.Zone).Format("20060102-150405-") + messageID + ".xml",
 		State: store.BankFileOpen,
 	}

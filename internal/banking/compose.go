@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -46,8 +48,15 @@ func (b *Banking) composeOnce(ctx context.Context, account *Account, file *store
 	}
 	draft := *file
 	draft.Draft = payment.NewID().String()
-	out := &parts{Banking: b, ctx: ctx, file: draft, now: now}
-	err := b.writeDebits(ctx, account, file, out, now)
+	draft.CreditorName, draft.CreditorIdentifier = account.Terms.Creditor.Name, account.Terms.Creditor.Identifier
+	out := &parts{Banking: b, ctx: ctx, tenantID: file.TenantID, now: now, keep: func(tx *store.Tx, number int, sealed string) {
+		tx.AddBankPart(draft, number, sealed)
+	}}
+	write := b.writeDebits
+	if file.Kind == store.BankTransfers {
+		write = b.writeTransfers
+	}
+	err := write(ctx, account, file, out, now)
 	if err == nil {
 		err = out.flush()
 	}
@@ -73,7 +82,7 @@ func (b *Banking) composeOnce(ctx context.Context, account *Account, file *store
 // postpone gives collections another day where theirs can no longer be kept: the process that took them has died, and
 // days have passed.
 func (b *Banking) postpone(ctx context.Context, account *Account, file *store.BankFile, now time.Time) error {
-	due := account.Terms.DueDate(now)
+	due := fileDue(account, *file, now)
 	if file.DueDate >= due.Format(time.DateOnly) {
 		return nil
 	}
@@ -101,15 +110,61 @@ func (b *Banking) tellDays(ctx context.Context, account *Account, file *store.Ba
 	}
 }
 
-// writeDebits writes a message block by block.
+// fileDue is when the payments of a file fall due that is written, or sent, at an instant.
+func fileDue(account *Account, file store.BankFile, at time.Time) time.Time {
+	if file.Kind == store.BankTransfers {
+		return account.Terms.ExecuteDate(at)
+	}
+	return account.Terms.DueDate(at)
+}
+
+func header(account *Account, file *store.BankFile, now time.Time) iso20022.Header {
+	return iso20022.Header{
+		MessageID: file.MessageID, CreatedAt: now, Initiator: account.Terms.Creditor.Name, Count: file.Count, SumMinor: int64(file.SumMinor),
+	}
+}
+
+// writeDebits writes a message of collections.
 func (b *Banking) writeDebits(ctx context.Context, account *Account, file *store.BankFile, out io.Writer, now time.Time) error {
-	blocks, err := b.tenant(account).BankBlocks(ctx, file.ID)
+	message, err := iso20022.NewDebits(out, iso20022.Format(file.Format), header(account, file, now))
 	if err != nil {
 		return err
 	}
-	message, err := iso20022.NewDebits(out, iso20022.Format(file.Format), iso20022.Header{
-		MessageID: file.MessageID, CreatedAt: now, Initiator: account.Terms.Creditor.Name, Count: file.Count, SumMinor: int64(file.SumMinor),
-	})
+	err = b.eachBlock(ctx, account, file, now, func(block store.BankBlock, due time.Time) error {
+		return message.Block(&iso20022.DebitBlock{
+			ID: block.ID, DueDate: due, Sequence: block.Sequence, BatchBooking: account.Terms.BatchBooking, Creditor: account.Terms.Creditor,
+			Count: block.Count, SumMinor: int64(block.SumMinor),
+		})
+	}, func(c collection) error { return message.Add(c.debit) })
+	if err != nil {
+		return err
+	}
+	return message.Close()
+}
+
+// writeTransfers writes a message of refunds.
+func (b *Banking) writeTransfers(ctx context.Context, account *Account, file *store.BankFile, out io.Writer, now time.Time) error {
+	message, err := iso20022.NewTransfers(out, iso20022.Format(file.Format), header(account, file, now))
+	if err != nil {
+		return err
+	}
+	err = b.eachBlock(ctx, account, file, now, func(block store.BankBlock, due time.Time) error {
+		return message.Block(&iso20022.TransferBlock{
+			ID: block.ID, ExecuteDate: due, BatchBooking: account.Terms.BatchBooking, Debtor: account.Terms.Creditor.Party,
+			Count: block.Count, SumMinor: int64(block.SumMinor),
+		})
+	}, func(c collection) error { return message.Add(c.transfer) })
+	if err != nil {
+		return err
+	}
+	return message.Close()
+}
+
+// eachBlock goes through a file block by block, and through each block a page of payments at a time.
+func (b *Banking) eachBlock(ctx context.Context, account *Account, file *store.BankFile, now time.Time,
+	begin func(block store.BankBlock, due time.Time) error, add func(collection) error,
+) error {
+	blocks, err := b.tenant(account).BankBlocks(ctx, file.ID)
 	if err != nil {
 		return err
 	}
@@ -118,38 +173,51 @@ func (b *Banking) writeDebits(ctx context.Context, account *Account, file *store
 		if err != nil {
 			return err
 		}
-		err = message.Block(&iso20022.DebitBlock{
-			ID: block.ID, DueDate: due, Sequence: block.Sequence, BatchBooking: account.Terms.BatchBooking, Creditor: account.Terms.Creditor,
-			Count: block.Count, SumMinor: int64(block.SumMinor),
-		})
-		if err != nil {
+		if err := begin(block, due); err != nil {
 			return err
 		}
-		err = eachPage(func(after int) ([]store.Collectible, error) {
-			return b.tenant(account).Collected(ctx, block.ID, after, readBatch)
-		}, func(c store.Collectible) (int, error) {
-			return c.Position, b.writeDebit(ctx, account, file, message, c, now)
-		})
-		if err != nil {
+		if err := b.eachOfBlock(ctx, account, file, block.ID, add, now); err != nil {
 			return err
 		}
 	}
-	return message.Close()
+	return nil
 }
 
-// writeDebit writes one collection. One that a bank would refuse by now, because something about it has changed since it
-// was taken, is let out of the file: it must not hold up all others.
-func (b *Banking) writeDebit(ctx context.Context, account *Account, file *store.BankFile, message *iso20022.Debits, c store.Collectible, now time.Time) error {
-	prepared, err := b.prepare(account, c, now)
-	if err != nil {
-		return err
+func (b *Banking) eachOfBlock(ctx context.Context, account *Account, file *store.BankFile, blockID string, add func(collection) error, now time.Time) error {
+	for after := 0; ; {
+		page, err := b.tenant(account).Collected(ctx, blockID, after, readBatch)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		before, err := b.presented(ctx, account, page)
+		if err != nil {
+			return err
+		}
+		for _, c := range page {
+			prepared, err := b.prepare(account, c, now)
+			if err == nil && c.PreviousID != nil {
+				err = b.amend(account, &prepared, before[*c.PreviousID])
+			}
+			if err == nil {
+				err = b.writeOne(ctx, file, prepared, add, now)
+			}
+			if err != nil {
+				return err
+			}
+			after = c.Position
+		}
 	}
-	if !isFatal(prepared.debit.Faults(now)) {
-		return message.Add(prepared.debit)
+}
+
+// writeOne writes one payment. One that a bank would refuse by now, because something about it has changed since it was
+// taken, is let out of the file: it must not hold up all others.
+func (b *Banking) writeOne(ctx context.Context, file *store.BankFile, c collection, add func(collection) error, now time.Time) error {
+	if !isFatal(c.faults(now)) {
+		return add(c)
 	}
 	before := *file
 	file.Count, file.SumMinor = file.Count-1, file.SumMinor-c.AmountMinor
-	err = b.store().Write(ctx, now, func(tx *store.Tx) error {
+	err := b.store().Write(ctx, now, func(tx *store.Tx) error {
 		tx.ReleaseFromBankFile(before, *file, c.TransactionID)
 		if file.Count == 0 {
 			tx.DropBankFile(*file)
@@ -162,31 +230,16 @@ func (b *Banking) writeDebit(ctx context.Context, account *Account, file *store.
 	return errReleased
 }
 
-// eachPage visits what is read a page at a time, each beginning after a position.
-func eachPage[T any](read func(after int) ([]T, error), visit func(T) (position int, err error)) error {
-	after := 0
-	for {
-		page, err := read(after)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, one := range page {
-			if after, err = visit(one); err != nil {
-				return err
-			}
-		}
-	}
-}
-
 // parts seals what is written to it and keeps it, so much at a time.
 type parts struct {
 	*Banking
-	ctx     context.Context
-	file    store.BankFile
-	now     time.Time
-	pending []byte
-	number  int
-	size    int
+	ctx      context.Context
+	tenantID uuid.UUID
+	now      time.Time
+	keep     func(tx *store.Tx, number int, sealed string)
+	pending  []byte
+	number   int
+	size     int
 }
 
 func (p *parts) Write(content []byte) (int, error) {
@@ -201,13 +254,13 @@ func (p *parts) flush() error {
 	if len(p.pending) == 0 {
 		return nil
 	}
-	sealed, err := p.Checkout.Vault.Seal(p.pending, store.PurposeBankFile(p.file.TenantID))
+	sealed, err := p.Checkout.Vault.Seal(p.pending, store.PurposeBankFile(p.tenantID))
 	if err != nil {
 		return err
 	}
 	p.number, p.size, p.pending = p.number+1, p.size+len(p.pending), p.pending[:0]
 	return p.store().Write(p.ctx, p.now, func(tx *store.Tx) error {
-		tx.AddBankPart(p.file, p.number, sealed)
+		p.keep(tx, p.number, sealed)
 		return nil
 	})
 }

@@ -84,7 +84,7 @@ func TestManyProcessesReadTheSameAnswers(t *testing.T) {
 			})
 			readers.Go(func() {
 				for name, content := range contents {
-					if _, err := b.App.Banking.Read(t.Context(), b.account, name, content, false); err != nil {
+					if _, err := b.App.Banking.Read(t.Context(), b.account, name, asFile(content), false); err != nil {
 						t.Errorf("reading: %v", err)
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -26,13 +27,16 @@ type outbox interface {
 	Publish(temporary, name string) error
 	// Discard takes away what was put and is not to be published.
 	Discard(temporary string) error
+	// Sent lists what lies where files are put, and has not been fetched or is kept there.
+	Sent() ([]string, error)
+	FetchSent(name string) (*os.File, error)
 }
 
 // inbox is where the bank's answers are.
 type inbox interface {
 	// Answers lists what the bank has put there, by name.
 	Answers() ([]string, error)
-	Fetch(name string) ([]byte, error)
+	Fetch(name string) (*os.File, error)
 	// Done takes an answer away that was read, or could not be.
 	Done(name string, failed bool) error
 }
@@ -59,6 +63,7 @@ func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, fa
 	for _, file := range waiting {
 		err := b.deliver(ctx, &file, now)
 		switch {
+		case errors.Is(err, errUnproven): // it waits with its account
 		case err == nil:
 			delivered++
 		case !errors.Is(err, store.ErrStale): // else another process is at it
@@ -74,6 +79,13 @@ func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, fa
 // the file was published. Nothing is put there twice.
 func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Time) error {
 	account, err := b.AccountOf(ctx, file.TenantID, file.GatewayID)
+	if err != nil {
+		return err
+	}
+	restoredTo, err := b.RestoredTo(ctx, account)
+	if err == nil && !restoredTo.IsZero() {
+		err = errUnproven
+	}
 	if err != nil {
 		return err
 	}
@@ -98,7 +110,7 @@ func (b *Banking) sent(ctx context.Context, account *Account, file *store.BankFi
 	sent.State, sent.Problem = store.BankFileSent, ""
 	return b.store().Write(ctx, now, func(tx *store.Tx) error {
 		tx.ChangeBankFile(*file, sent)
-		tx.WaitLonger(sent, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
+		tx.WaitLonger(sent, account.Terms.SilenceEnds(fileDue(account, sent, now)))
 		return nil
 	})
 }

@@ -4,9 +4,12 @@
 //	collect.go   at each cut-off: what waits is taken into a file, a batch in each transaction
 //	compose.go   the file's bytes are made, once, and kept in parts
 //	deliver.go   the file is put where the bank fetches it: under another name first, then under its own
-//	read.go      a bank's answer, line by line; match.go finds the collection, apply.go says what follows
+//	read.go      a bank's answer, as a stream; item.go takes its lines in batches, match.go finds the collections,
+//	             apply.go says what follows
+//	amend.go     what a bank is told once when it changes under a mandate
 //	preview.go   what the next file would hold, and what a bank would refuse
 //	answer.go    the sandbox's bank
+//	adopt.go     after a restore: what has left since the backup
 //
 // Three rules keep money right. A collection is taken by the transaction that gives it its place in a file, and
 // can be in one file only. A file's bytes are made once and delivered from where they are kept, so that delivering it
@@ -129,7 +132,11 @@ func (b *Banking) RunDue(ctx context.Context, now time.Time) (int, error) {
 			continue // another gateway's payments, which it is asked about
 		}
 		var files []store.BankFile
+		isProven := false
 		if err == nil {
+			isProven, err = b.proven(ctx, account)
+		}
+		if isProven {
 			files, err = b.collectDue(ctx, account, now)
 		}
 		failed = errors.Join(failed, err)
@@ -150,25 +157,54 @@ func (b *Banking) settleSilent(ctx context.Context, now time.Time) (done int, er
 			return done, err
 		}
 		before := done
-		for _, one := range due {
-			if b.Checkout.Aside.Holds(one.TransactionID, b.Checkout.Real.Now()) {
-				continue
-			}
-			setup, err := b.Checkout.SetupOf(ctx, one.TenantID)
+		for tenantID, reports := range b.unhindered(due) {
+			settled, err := b.settleTogether(ctx, tenantID, reports)
 			if err != nil {
 				return done, err
 			}
-			if err := b.Checkout.SettleReported(ctx, setup, one.TransactionID, payment.Outcome{Verdict: payment.VerdictApproved}); err != nil {
-				b.Checkout.SetAside(ctx, one.TenantID, one.TransactionID, err)
-				continue
-			}
-			done++
+			done += settled
+		}
+		for _, one := range due {
 			accounts[one.BankDue] = true
 		}
 		if done == before {
 			return done, b.endFiles(ctx, accounts, now)
 		}
 	}
+}
+
+// unhindered gives what is due by tenants, without what failed before.
+func (b *Banking) unhindered(due []store.Silent) map[uuid.UUID][]checkout.Report {
+	reports := map[uuid.UUID][]checkout.Report{}
+	for _, one := range due {
+		if !b.Checkout.Aside.Holds(one.TransactionID, b.Checkout.Real.Now()) {
+			reports[one.TenantID] = append(reports[one.TenantID], checkout.Report{TransactionID: one.TransactionID, Outcome: payment.Outcome{Verdict: payment.VerdictApproved}})
+		}
+	}
+	return reports
+}
+
+// settleTogether settles a tenant's payments; one that cannot be is set aside.
+func (b *Banking) settleTogether(ctx context.Context, tenantID uuid.UUID, reports []checkout.Report) (done int, err error) {
+	setup, err := b.Checkout.SetupOf(ctx, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	err = apart(reports, func(some []checkout.Report) error {
+		refused, err := b.Checkout.SettleReported(ctx, setup, some)
+		for i, why := range refused {
+			if why != nil {
+				b.Checkout.SetAside(ctx, tenantID, some[i].TransactionID, why)
+			} else {
+				done++
+			}
+		}
+		return err
+	}, func(one checkout.Report, why error) error {
+		b.Checkout.SetAside(ctx, tenantID, one.TransactionID, why)
+		return nil
+	})
+	return done, err
 }
 
 // endFiles marks the files of accounts in which nothing is open any more.

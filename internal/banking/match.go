@@ -1,8 +1,13 @@
 package banking
 
 import (
+	"cmp"
+	"context"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
@@ -22,46 +27,102 @@ type clue struct {
 // lookBack is how long after its due date a collection can come back: thirteen months, and the days it takes.
 const lookBack = 14 * 31 * 24 * time.Hour
 
-// match finds the collection that a bank speaks of, nil for none: by our id, by our id inside of what the bank made of
-// it, by mandate and amount, or by account and amount.
-func (r *reader) match(c clue) (*store.BankFileEntry, error) {
-	for _, id := range []string{c.endToEndID, r.idIn(c.endToEndID), r.idIn(c.text)} {
-		if id == "" {
+// find gives for each line the collections that it may speak of, those of all lines together: by our id, by our id
+// inside of what the bank made of it, by mandate and amount, or by account and amount.
+func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
+	found := make([][]store.BankFileEntry, len(items))
+	ids := []func(*clue) string{
+		func(c *clue) string { return c.endToEndID },
+		func(c *clue) string { return r.idIn(c.endToEndID) },
+		func(c *clue) string { return r.idIn(c.text) },
+	}
+	for _, id := range ids {
+		err := named(items, found, id, r.tenant(r.account).BankEntriesByID, func(e *store.BankFileEntry) string { return e.EndToEndID }, nil, r)
+		if err != nil {
+			return nil, err
+		}
+	}
+	ofMandate := func(c *clue) string {
+		if c.amount == 0 {
+			return ""
+		}
+		return c.mandate
+	}
+	fits := func(c *clue, e *store.BankFileEntry) bool {
+		by, _ := r.window(c.date)
+		return e.AmountMinor == c.amount && e.DueDate <= by
+	}
+	err := named(items, found, ofMandate, r.tenant(r.account).BankEntriesByMandate, func(e *store.BankFileEntry) string { return e.MandateReference }, fits, r)
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range items {
+		if it.clue == nil || len(found[i]) > 0 || it.clue.amount == 0 || it.clue.account.IsZero() {
 			continue
 		}
-		found, err := r.tenant(r.account).BankEntriesByID(r.ctx, r.account.ID, id)
-		if err != nil || len(found) > 0 {
-			return r.choose(found, c.date), wrap(err)
+		if found[i], err = r.ofAccount(it.clue); err != nil {
+			return nil, err
 		}
 	}
-	if c.amount == 0 {
-		return nil, nil
+	return found, nil
+}
+
+// named fills in what lines with nothing so far have by a name, the latest first.
+func named(items []*item, found [][]store.BankFileEntry, name func(*clue) string,
+	read func(context.Context, uuid.UUID, []string) ([]store.BankFileEntry, error), nameOf func(*store.BankFileEntry) string,
+	fits func(*clue, *store.BankFileEntry) bool, r *reader,
+) error {
+	var names []string
+	wanted := map[string][]store.BankFileEntry{}
+	for i, it := range items {
+		if it.clue == nil || len(found[i]) > 0 {
+			continue
+		}
+		if text := name(it.clue); text != "" && wanted[text] == nil {
+			wanted[text] = []store.BankFileEntry{}
+			names = append(names, text)
+		}
 	}
+	entries, err := read(r.ctx, r.account.ID, names)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(entries, func(a, b store.BankFileEntry) int {
+		return cmp.Or(cmp.Compare(b.DueDate, a.DueDate), cmp.Compare(b.Position, a.Position))
+	})
+	for _, entry := range entries {
+		wanted[nameOf(&entry)] = append(wanted[nameOf(&entry)], entry)
+	}
+	for i, it := range items {
+		if it.clue == nil || len(found[i]) > 0 {
+			continue
+		}
+		for _, entry := range wanted[name(it.clue)] {
+			if fits == nil || fits(it.clue, &entry) {
+				found[i] = append(found[i], entry)
+			}
+		}
+	}
+	return nil
+}
+
+// ofAccount gives collections of an amount from an account.
+func (r *reader) ofAccount(c *clue) (found []store.BankFileEntry, err error) {
 	by, from := r.window(c.date)
-	if c.mandate != "" {
-		found, err := r.tenant(r.account).BankEntriesByMandate(r.ctx, r.account.ID, c.mandate, c.amount, by)
-		if err != nil || len(found) > 0 {
-			return r.choose(found, c.date), wrap(err)
-		}
-	}
-	if c.account.IsZero() {
-		return nil, nil
-	}
 	alike, err := r.tenant(r.account).BankEntriesByAmount(r.ctx, r.account.ID, c.amount, c.account.Masked(), from, by)
 	if err != nil {
-		return nil, failure{err}
+		return nil, err
 	}
-	var found []store.BankFileEntry
 	for _, entry := range alike {
 		same, err := r.debits(entry, c.account)
 		if err != nil {
-			return nil, failure{err}
+			return nil, err
 		}
 		if same {
 			found = append(found, entry)
 		}
 	}
-	return r.choose(found, c.date), nil
+	return found, nil
 }
 
 func wrap(err error) error {

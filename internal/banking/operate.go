@@ -21,6 +21,7 @@ var (
 	errAssigned = &payment.Error{Kind: payment.Conflict, Detail: "The entry belongs to something already."}
 	errNoFile   = &payment.Error{Kind: payment.Conflict, Detail: "The transaction is in no bank file of this gateway."}
 	errInFile   = &payment.Error{Kind: payment.Conflict, Detail: "The collection is in a bank file: only a refund after it was collected, or a reversal at the bank, can help."}
+	errPaidOut  = &payment.Error{Kind: payment.Conflict, Detail: "The refund is in a bank file: only the bank can stop it."}
 	errNotHeld  = &payment.Error{Kind: payment.Conflict, Detail: "The collection is not held back."}
 	errNotHere  = &payment.Error{Kind: payment.Conflict, Detail: "The transaction does not wait for a bank file."}
 )
@@ -34,7 +35,10 @@ func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) e
 	if !errors.Is(err, store.ErrStale) {
 		return err
 	}
-	if _, err := b.store().Tenant(tenantID).BankEntry(ctx, transactionID); err == nil {
+	if entry, err := b.store().Tenant(tenantID).BankEntry(ctx, transactionID); err == nil {
+		if entry.IsTransfer() {
+			return errPaidOut
+		}
 		return errInFile
 	}
 	return errNotHere
@@ -91,18 +95,20 @@ func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uu
 
 // byHand applies a line to the collection that it belongs to.
 func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
-	line.Result = store.LineKnown
-	var err error
+	it := &item{line: *line}
+	it.line.Result = store.LineKnown
 	switch line.Kind {
 	case string(iso20022.Returned):
-		line.ChargesMinor += max(0, line.AmountMinor-entry.AmountMinor)
+		it.line.ChargesMinor += max(0, line.AmountMinor-entry.AmountMinor)
 		booked, _ := time.Parse(time.DateOnly, line.BookingDate) // none is the zero time
-		err = r.giveBack(entry, iso20022.Reason{Code: line.Reason}, line.ChargesMinor, firstDate(booked, r.now), line)
+		r.giveBack(entry, iso20022.Reason{Code: line.Reason}, it.line.ChargesMinor, firstDate(booked, r.now), it)
 	case string(iso20022.Collected):
-		err = r.collected(entry, line)
-	case string(iso20022.OfPayment) + "_" + string(iso20022.Rejected):
-		err = r.reject(entry, iso20022.Reason{Code: line.Reason}, line)
+		r.collected(entry, it)
+	case string(iso20022.OfPayment) + "_" + string(iso20022.Rejected), string(iso20022.TransferReturned):
+		r.reject(entry, iso20022.Reason{Code: line.Reason}, it)
 	}
+	err := r.work()
+	*line = it.line
 	if ours, isOurs := errors.AsType[failure](err); isOurs {
 		return ours.error
 	}
@@ -111,6 +117,9 @@ func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
 
 // Text is what a bank wrote in words on a line.
 func (b *Banking) Text(line store.BankLine) (string, error) {
+	if line.SealedText == "" {
+		return "", nil
+	}
 	text, err := b.Checkout.Vault.Open(line.SealedText, store.PurposeBankFile(line.TenantID))
 	return string(text), err
 }
@@ -158,26 +167,36 @@ func (b *Banking) Match(ctx context.Context, file store.BankFile) (m Matching, e
 		}
 		m.Ours = append(m.Ours, row)
 		of := payment.Transaction{Status: payment.TransactionStatus(row.Kind)}
-		if of.IsDecided() && !of.IsDeclined() {
+		isRefund := file.Kind == store.BankTransfers
+		if of.IsDecided() && !of.IsDeclined() && !isRefund {
 			m.CollectedMinor += row.SumMinor
 		}
-		if of.IsChargedBack() {
+		if of.IsChargedBack() || isRefund && !of.IsDeclined() {
 			m.ReturnedMinor += row.SumMinor
 		}
 	}
 	return m, err
 }
 
-// book takes what a statement says; notices announce the same bookings.
+// book takes what a statement says; notices announce the same bookings. Refunds that were paid are debits less those
+// that came back.
 func (m *Matching) book(row store.BankMatch) {
 	if row.Source != string(iso20022.FullDay) {
 		return
 	}
+	add := func(to **payment.Minor, sum payment.Minor) {
+		if *to == nil {
+			*to = new(payment.Minor)
+		}
+		**to += sum
+	}
 	switch row.Kind {
 	case string(iso20022.Collected):
-		m.CreditedMinor = &row.SumMinor
-	case string(iso20022.Returned):
-		m.DebitedMinor = &row.SumMinor
+		add(&m.CreditedMinor, row.SumMinor)
+	case string(iso20022.Returned), string(iso20022.Transferred):
+		add(&m.DebitedMinor, row.SumMinor)
+	case string(iso20022.TransferReturned):
+		add(&m.DebitedMinor, -row.SumMinor)
 	}
 }
 
@@ -201,11 +220,11 @@ func (b *Banking) ReadPath(ctx context.Context, account *Account, name string, i
 		}
 	}
 	for _, name := range names {
-		content, err := os.ReadFile(name)
+		file, err := os.Open(name)
 		if err != nil {
 			return readings, err
 		}
-		read, err := b.Read(ctx, account, path.Base(name), content, isDryRun)
+		read, err := b.ReadFile(ctx, account, path.Base(name), file, isDryRun)
 		readings = append(readings, read...)
 		if err != nil {
 			return readings, err

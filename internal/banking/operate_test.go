@@ -65,7 +65,7 @@ func TestPeopleSteerFiles(t *testing.T) {
 		t.Run("a line that matched nothing is given its place by hand, once", func(t *testing.T) {
 			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
 			must(t, err)
-			_, err = b.App.Banking.Read(t.Context(), b.account, "statement.xml", statement, false)
+			_, err = b.App.Banking.Read(t.Context(), b.account, "statement.xml", asFile(statement), false)
 			must(t, err)
 			open := b.operator(t, "bank-entries/?matched=false", nil).Want(t, 200, nil)
 			line, assign := "", apptest.Body{"transaction_id": sent}

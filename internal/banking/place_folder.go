@@ -82,6 +82,25 @@ func (f folder) Publish(temporary, name string) error {
 	return syncFolder(filepath.Join(f.path, folderOut))
 }
 
+// Sent looks also among what was taken away: whoever carries files to the bank may put them there.
+func (f folder) Sent() (names []string, err error) {
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	for _, part := range []string{folderOut, folderDone} {
+		found, err := f.list(part)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range found {
+			names = append(names, filepath.Join(part, name))
+		}
+	}
+	return names, nil
+}
+
+func (f folder) FetchSent(name string) (*os.File, error) { return os.Open(filepath.Join(f.path, name)) }
+
 // syncFolder brings a new name to the disk.
 func syncFolder(path string) error {
 	opened, err := os.Open(path)
@@ -110,7 +129,7 @@ func (f folder) list(part string) (names []string, err error) {
 	return names, err
 }
 
-func (f folder) Fetch(name string) ([]byte, error) { return os.ReadFile(f.in(folderIn, name)) }
+func (f folder) Fetch(name string) (*os.File, error) { return os.Open(f.in(folderIn, name)) }
 
 func (f folder) Done(name string, failed bool) error {
 	to := folderDone

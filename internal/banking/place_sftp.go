@@ -119,8 +119,15 @@ func (s *server) Discard(temporary string) error {
 	return err
 }
 
-func (s *server) Answers() (names []string, err error) {
-	entries, err := s.ReadDir(s.in)
+func (s *server) Sent() ([]string, error) { return s.list(s.out) }
+
+func (s *server) FetchSent(name string) (*os.File, error) { return s.fetch(path.Join(s.out, name)) }
+
+func (s *server) Answers() ([]string, error) { return s.list(s.in) }
+
+// list gives the files of a folder by their names' order; hidden ones are not whole yet.
+func (s *server) list(folder string) (names []string, err error) {
+	entries, err := s.ReadDir(folder)
 	for _, entry := range entries {
 		if entry.Mode().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
 			names = append(names, entry.Name())
@@ -130,14 +137,19 @@ func (s *server) Answers() (names []string, err error) {
 	return names, err
 }
 
-func (s *server) Fetch(name string) ([]byte, error) {
-	file, err := s.Open(path.Join(s.in, name))
+func (s *server) Fetch(name string) (*os.File, error) { return s.fetch(path.Join(s.in, name)) }
+
+func (s *server) fetch(name string) (*os.File, error) {
+	from, err := s.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(file)
-	return content, errors.Join(err, file.Close())
+	file, err := Spool(from, largestFetch)
+	return file, errors.Join(err, from.Close())
 }
+
+// largestFetch is more than any bank sends at once.
+const largestFetch = 4 << 30
 
 // Done removes an answer from the server. Its bytes are kept here, also of one that could not be read.
 func (s *server) Done(name string, _ bool) error {

@@ -16,6 +16,8 @@ type Preview struct {
 	Count    int
 	SumMinor payment.Minor
 	Blocks   []PreviewBlock
+	// Refunds are what the file of credit transfers beside it would hold.
+	Refunds PreviewBlock
 	// Faults are what a bank would refuse, or what would be lost on the way.
 	Faults []PreviewFault
 	// Held are the collections that an operator holds back.
@@ -42,15 +44,11 @@ func (b *Banking) Preview(ctx context.Context, account *Account, now time.Time) 
 	next := account.Terms.NextCutOff(now)
 	preview.CutOffAt = next
 	at := map[[2]string]int{}
-	for waiting, err := range b.waiting(ctx, account, store.CollectibleUntil{TakenAt: next}, next) {
+	for waiting, err := range b.waiting(ctx, account, store.BankDebits, store.CollectibleUntil{TakenAt: next}, next) {
 		if err != nil {
 			return preview, err
 		}
-		faults := waiting.debit.Faults(next)
-		for _, fault := range faults {
-			preview.Faults = append(preview.Faults, PreviewFault{waiting.MerchantTransactionID, fault})
-		}
-		if isFatal(faults) {
+		if preview.isRefused(waiting, next) {
 			continue
 		}
 		cutOff := account.Terms.CutOffFor(waiting.due)
@@ -62,6 +60,15 @@ func (b *Banking) Preview(ctx context.Context, account *Account, now time.Time) 
 			continue
 		}
 		preview.count(waiting, at)
+	}
+	for waiting, err := range b.waiting(ctx, account, store.BankTransfers, store.CollectibleUntil{TakenAt: next}, next) {
+		if err != nil {
+			return preview, err
+		}
+		if !preview.isRefused(waiting, next) {
+			preview.Refunds.DueDate = waiting.due.Format(time.DateOnly)
+			preview.Refunds.Count, preview.Refunds.SumMinor = preview.Refunds.Count+1, preview.Refunds.SumMinor+waiting.AmountMinor
+		}
 	}
 	preview.Held, err = b.tenant(account).HeldCollections(ctx, account.ID)
 	return preview, err
@@ -77,4 +84,13 @@ func (p *Preview) count(c collection, at map[[2]string]int) {
 	block := &p.Blocks[at[key]]
 	block.Count, block.SumMinor = block.Count+1, block.SumMinor+c.AmountMinor
 	p.Count, p.SumMinor = p.Count+1, p.SumMinor+c.AmountMinor
+}
+
+// isRefused notes the faults of a payment, and tells whether they keep it out.
+func (p *Preview) isRefused(c collection, at time.Time) bool {
+	faults := c.faults(at)
+	for _, fault := range faults {
+		p.Faults = append(p.Faults, PreviewFault{c.MerchantTransactionID, fault})
+	}
+	return isFatal(faults)
 }

@@ -1,7 +1,6 @@
 package banking
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,9 +18,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
-
-// lineBatch is how many lines are written down at a time.
-const lineBatch = 200
 
 // Counts say what became of the lines of a bank's answer.
 type Counts struct{ Settled, Rejected, Returned, Known, Ignored, Unmatched int }
@@ -50,19 +47,14 @@ type Reading struct {
 	Counts Counts
 	// Problem says why it could not be read to its end, "" when it was.
 	Problem string
-	// Lines are told in a dry run only; otherwise they are kept.
-	Lines []store.BankLine
 }
 
 // Read takes in a bank's answer: a status report, a statement, a notice, or a zip of them. The same file twice, files
-// that overlap and files in another order lead to the same. A dry run says what would become of it.
-func (b *Banking) Read(ctx context.Context, account *Account, name string, content []byte, isDryRun bool) (readings []Reading, err error) {
-	err = iso20022.Unpack(name, bytes.NewReader(content), int64(len(content)), func(name string, member io.Reader) error {
-		whole, err := io.ReadAll(member)
-		if err != nil {
-			return err
-		}
-		reading, err := b.readOne(ctx, account, name, whole, isDryRun)
+// that overlap and files in another order lead to the same. A dry run says what would become of it. However long the
+// file is, a batch of its lines is all that is held.
+func (b *Banking) Read(ctx context.Context, account *Account, name string, content *io.SectionReader, isDryRun bool) (readings []Reading, err error) {
+	err = iso20022.Unpack(name, content, content.Size(), func(member iso20022.Member) error {
+		reading, err := b.readOne(ctx, account, member, isDryRun)
 		readings = append(readings, reading)
 		return err
 	})
@@ -77,33 +69,67 @@ type reader struct {
 	statement store.BankStatement
 	reading   Reading
 	isDryRun  bool
-	lines     []store.BankLine
+	// items are lines of which it is not decided what becomes of them; settling and returning is what those want that
+	// are.
+	items     []*item
+	settling  []settlement
+	returning []returned
 	// chosen are the collections that lines of this file were found to speak of.
 	chosen map[uuid.UUID]bool
 	now    time.Time
 }
 
-func (b *Banking) readOne(ctx context.Context, account *Account, name string, content []byte, isDryRun bool) (Reading, error) {
-	hash := sha256.Sum256(content)
-	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: name}, chosen: map[uuid.UUID]bool{}, now: b.Checkout.Clock.Now()}
+func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
+	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: member.Name}, chosen: map[uuid.UUID]bool{}, now: b.Checkout.Clock.Now()}
+	hash, err := r.pass(member, io.Discard)
+	if err != nil {
+		return r.reading, err
+	}
 	r.statement = store.BankStatement{
-		ID: payment.NewID(), TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Name: name, ContentHash: hex.EncodeToString(hash[:]),
+		ID: payment.NewID(), TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Name: member.Name, ContentHash: hash,
 		State: store.BankStatementReading,
 	}
-	isRead, err := r.begin(content)
+	isRead, err := r.begin(member)
 	if err != nil || isRead {
 		return r.reading, err
 	}
-	return r.reading, r.end(iso20022.Read(bytes.NewReader(content), iso20022.Visitor{Status: r.status, Entry: r.entry}))
+	return r.reading, r.end(r.readLines(member))
 }
+
+// pass reads the file once to its end, and gives the hash of its bytes.
+func (r *reader) pass(member iso20022.Member, to io.Writer) (string, error) {
+	content, err := member.Open()
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(hash, to), content)
+	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, content.Close())
+}
+
+// readLines tells this reader what the file says. Bytes that are others than those that were kept mean that somebody is
+// still writing it: it is read again.
+func (r *reader) readLines(member iso20022.Member) error {
+	content, err := member.Open()
+	if err != nil {
+		return failure{err}
+	}
+	hash := sha256.New()
+	err = iso20022.Read(io.TeeReader(content, hash), iso20022.Visitor{Status: r.status, Entry: r.entry})
+	if _, isOurs := errors.AsType[failure](err); !isOurs {
+		err = errors.Join(err, r.flush())
+	}
+	if err = errors.Join(err, wrap(content.Close())); err == nil && hex.EncodeToString(hash.Sum(nil)) != r.statement.ContentHash {
+		err = failure{errChanged}
+	}
+	return err
+}
+
+var errChanged = errors.New("the file has changed while it was read")
 
 // begin keeps the file's bytes before anything is done with them, and tells whether they were read before. Bytes whose
 // reading has not ended are read anew: whoever began may have died, and if not, both come to the same.
-func (r *reader) begin(content []byte) (isRead bool, err error) {
-	sealed, err := r.Checkout.Vault.Seal(content, store.PurposeBankFile(r.statement.TenantID))
-	if err != nil {
-		return false, err
-	}
+func (r *reader) begin(member iso20022.Member) (isRead bool, err error) {
 	for {
 		known, err := r.tenant(r.account).BankStatementByHash(r.ctx, r.account.ID, r.statement.ContentHash)
 		switch {
@@ -121,13 +147,27 @@ func (r *reader) begin(content []byte) (isRead bool, err error) {
 			return false, nil
 		}
 		err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-			tx.PutBankStatement(r.statement, sealed)
+			tx.PutBankStatement(r.statement)
 			return nil
 		})
+		if err == nil {
+			return false, r.keep(member)
+		}
 		if !store.ReadByAnother(err) {
 			return false, err
 		}
 	}
+}
+
+// keep keeps the file's bytes in parts.
+func (r *reader) keep(member iso20022.Member) error {
+	out := &parts{Banking: r.Banking, ctx: r.ctx, tenantID: r.statement.TenantID, now: r.now, keep: func(tx *store.Tx, number int, sealed string) {
+		tx.AddBankStatementPart(r.statement, number, sealed)
+	}}
+	if _, err := r.pass(member, out); err != nil {
+		return err
+	}
+	return out.flush()
 }
 
 // failure is an error of ours, which leaves the file to be read again; all others are the file's own.
@@ -140,7 +180,7 @@ func (r *reader) end(err error) error {
 	if ours, isOurs := errors.AsType[failure](err); isOurs {
 		return ours.error
 	}
-	r.statement.State, r.statement.LineCount = store.BankStatementRead, r.statement.LineCount+len(r.lines)
+	r.statement.State = store.BankStatementRead
 	if err != nil {
 		r.statement.State, r.statement.Problem = store.BankStatementFailed, err.Error()
 		r.reading.Problem = err.Error()
@@ -150,11 +190,9 @@ func (r *reader) end(err error) error {
 			"statement_id", r.statement.ID, "lines", open)
 	}
 	if r.isDryRun {
-		r.reading.Lines = r.lines
 		return nil
 	}
 	err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-		tx.AddBankLines(r.statement, r.lines)
 		tx.EndBankStatement(r.statement)
 		return nil
 	})
@@ -173,7 +211,7 @@ func (r *reader) end(err error) error {
 // openLines bounds how many open lines are read at a time.
 const openLines = 200
 
-// lookAgain takes up credits for many collections that did not come to their sum when they were read: the refusals that
+// lookAgain takes up bookings of many payments that did not come to their sum when they were read: the refusals that
 // explain it may have come later. Banks send their files in any order.
 func (r *reader) lookAgain() error {
 	after := uuid.Nil
@@ -183,7 +221,7 @@ func (r *reader) lookAgain() error {
 			return err
 		}
 		for _, line := range open {
-			if line.Kind == string(iso20022.Collected) && line.TransactionID == nil {
+			if line.TransactionID == nil && (line.Kind == string(iso20022.Collected) || line.Kind == string(iso20022.Transferred)) {
 				if err := r.lookAgainAt(line); err != nil {
 					return err
 				}
@@ -213,31 +251,6 @@ func (r *reader) lookAgainAt(line store.BankLine) error {
 	return err
 }
 
-// take writes a line down with what became of it.
-func (r *reader) take(line store.BankLine, text string) error {
-	sealed, err := r.Checkout.Vault.Seal([]byte(text), store.PurposeBankFile(r.statement.TenantID))
-	if err != nil {
-		return failure{err}
-	}
-	line.SealedText = sealed
-	line.Position = r.statement.LineCount + len(r.lines) + 1
-	r.lines = append(r.lines, line)
-	r.reading.Counts.add(line.Result)
-	if len(r.lines) < lineBatch || r.isDryRun {
-		return nil
-	}
-	err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-		tx.AddBankLines(r.statement, r.lines)
-		return nil
-	})
-	if err != nil {
-		return failure{err}
-	}
-	r.statement.LineCount += len(r.lines)
-	r.lines = r.lines[:0]
-	return nil
-}
-
 // Receive reads what an account's bank has put into its place, and takes it away.
 func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Reading, err error) {
 	err = withPlace(ctx, account, func(p place) error {
@@ -253,7 +266,7 @@ func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Rea
 			if err != nil {
 				return err
 			}
-			read, err := b.Read(ctx, account, name, content, false)
+			read, err := b.ReadFile(ctx, account, name, content, false)
 			readings = append(readings, read...)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -266,6 +279,36 @@ func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Rea
 	})
 	return readings, err
 }
+
+// ReadFile reads an opened file, and closes it.
+func (b *Banking) ReadFile(ctx context.Context, account *Account, name string, file *os.File, isDryRun bool) ([]Reading, error) {
+	defer file.Close()
+	found, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return b.Read(ctx, account, name, io.NewSectionReader(file, 0, found.Size()), isDryRun)
+}
+
+// Spool keeps what comes as a stream in a file that nobody else can find, and that is gone with this process. It gives
+// ErrSpoolFull for more than so many bytes.
+func Spool(from io.Reader, most int64) (*os.File, error) {
+	file, err := os.CreateTemp("", "sepad-bank-*")
+	if err != nil {
+		return nil, err
+	}
+	count, err := io.Copy(file, io.LimitReader(from, most+1))
+	if err == nil && count > most {
+		err = ErrSpoolFull
+	}
+	if err = errors.Join(os.Remove(file.Name()), err); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// ErrSpoolFull says that more came than is taken.
+var ErrSpoolFull = errors.New("the bank's file is too large")
 
 // ReceiveAll reads what banks have put into their places, account by account. One that cannot be reached does not hold up
 // the others.

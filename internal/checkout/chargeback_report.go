@@ -71,7 +71,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 	}
 	now := c.now()
 	answers := make([]TakenChargeback, len(report.Chargebacks))
-	var effects []store.TakenChargeback
+	var effects []store.Applied
 	for i, reported := range report.Chargebacks {
 		reported.TenantID, reported.GatewayID, reported.Source = tenantID, report.GatewayID, report.Source
 		effect, taken, err := known.take(reported, func(sub *payment.Subscription) payment.Policy { return c.policy(setup, sub) }, now)
@@ -89,7 +89,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 	if report.IsDryRun || len(effects) == 0 {
 		return answers, nil
 	}
-	err = c.Store.Write(ctx, now, func(tx *store.Tx) error { return tx.ApplyChargebacks(tenantID, effects) })
+	err = c.Store.Write(ctx, now, func(tx *store.Tx) error { return tx.ApplyAll(tenantID, effects) })
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 // lookAgain looks once more for the payments of chargebacks that were recorded
 // without: who brings a payment in looks for its chargeback, but both may happen
 // at once.
-func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gatewayID uuid.UUID, effects []store.TakenChargeback) error {
+func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gatewayID uuid.UUID, effects []store.Applied) error {
 	again := ChargebackReport{GatewayID: gatewayID}
 	for _, e := range effects {
 		if e.Chargeback.TransactionID == nil {
@@ -131,12 +131,10 @@ func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gateway
 // reportedOn is what is known of the payments and chargebacks that a report
 // names. Each of its chargebacks finds what those before it have left behind.
 type reportedOn struct {
-	byMerchantID  map[string]uuid.UUID
-	byReference   map[string]uuid.UUID
-	payments      map[uuid.UUID]payment.Debit
-	orders        map[uuid.UUID]*payment.Order
-	subscriptions map[uuid.UUID]*payment.Subscription
-	chargebacks   map[string]*payment.Chargeback
+	debits
+	byMerchantID map[string]uuid.UUID
+	byReference  map[string]uuid.UUID
+	chargebacks  map[string]*payment.Chargeback
 }
 
 func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report ChargebackReport) (*reportedOn, error) {
@@ -147,9 +145,8 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 		gatewayReferences.add(r.GatewayReference, r.PaymentID)
 	}
 	known := &reportedOn{
-		byMerchantID: map[string]uuid.UUID{}, byReference: map[string]uuid.UUID{},
-		payments: map[uuid.UUID]payment.Debit{}, orders: map[uuid.UUID]*payment.Order{},
-		subscriptions: map[uuid.UUID]*payment.Subscription{}, chargebacks: map[string]*payment.Chargeback{},
+		debits: newDebits(), byMerchantID: map[string]uuid.UUID{}, byReference: map[string]uuid.UUID{},
+		chargebacks: map[string]*payment.Chargeback{},
 	}
 	byMerchantID, err := tenant.DebitsByMerchantID(ctx, references.list)
 	if err != nil {
@@ -168,7 +165,7 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 		known.keep(paid)
 		references.add(paid.Transaction.MerchantTransactionID)
 	}
-	if err := c.addSessions(ctx, tenant, known.payments); err != nil {
+	if err := known.addSessions(ctx, tenant); err != nil {
 		return nil, err
 	}
 	// A chargeback without our reference goes by the processor's.
@@ -178,22 +175,6 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 		known.chargebacks[chargebacks[i].MerchantTransactionID] = &chargebacks[i]
 	}
 	return known, err
-}
-
-// addSessions reads the sessions of payments that are not decided: a chargeback of
-// one may prove that it was collected, and completes its session.
-func (c *Checkout) addSessions(ctx context.Context, tenant store.Tenant, payments map[uuid.UUID]payment.Debit) error {
-	for id, paid := range payments {
-		if paid.Transaction.SessionID == nil || paid.Transaction.IsDecided() {
-			continue
-		}
-		full, err := tenant.Debit(ctx, id)
-		if err != nil {
-			return err
-		}
-		payments[id] = full
-	}
-	return nil
 }
 
 // names is a list without repetitions.
@@ -214,18 +195,6 @@ func (n *names) add(more ...string) {
 	}
 }
 
-// keep takes the present state of a payment. Orders and subscriptions stand
-// apart: the payments of a subscription share them.
-func (k *reportedOn) keep(paid payment.Debit) {
-	k.payments[paid.Transaction.ID] = paid
-	if paid.Order != nil {
-		k.orders[paid.Order.ID] = paid.Order
-	}
-	if paid.Subscription != nil {
-		k.subscriptions[paid.Subscription.ID] = paid.Subscription
-	}
-}
-
 // payment finds what a report is about, nil where that is not known.
 func (k *reportedOn) payment(r ReportedChargeback) *payment.Debit {
 	id, found := k.byMerchantID[r.MerchantTransactionID]
@@ -237,18 +206,12 @@ func (k *reportedOn) payment(r ReportedChargeback) *payment.Debit {
 	if !found {
 		return nil
 	}
-	paid := k.payments[id]
-	if paid.Order != nil {
-		paid.Order = k.orders[paid.Order.ID]
-	}
-	if paid.Subscription != nil {
-		paid.Subscription = k.subscriptions[paid.Subscription.ID]
-	}
+	paid := k.present(id)
 	return &paid
 }
 
 // take decides on a report and keeps in mind what follows from it.
-func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscription) payment.Policy, now time.Time) (store.TakenChargeback, payment.Taken, error) {
+func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscription) payment.Policy, now time.Time) (store.Applied, payment.Taken, error) {
 	paid := k.payment(r)
 	others := []string{r.GatewayReference, r.PaymentID}
 	if paid != nil {
@@ -265,11 +228,11 @@ func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscriptio
 	}
 	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], r.Chargeback, holds, now)
 	if change.Chargeback == nil {
-		return store.TakenChargeback{}, taken, err
+		return store.Applied{}, taken, err
 	}
 	k.chargebacks[change.Chargeback.MerchantTransactionID] = change.Chargeback
 	if paid != nil {
 		k.keep(change.Debit)
 	}
-	return store.TakenChargeback{Change: change, IsNew: taken == payment.TakenNew}, taken, err
+	return store.Applied{Change: change, IsNew: taken == payment.TakenNew}, taken, err
 }

@@ -159,17 +159,6 @@ func (c *Checkout) ApplyReported(ctx context.Context, setup *merchant.Setup, tra
 	})
 }
 
-// SettleReported settles a pending payment by what a file, or silence, says of it.
-func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, o payment.Outcome) error {
-	return retry(func() error {
-		known, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
-		if err != nil {
-			return err
-		}
-		return c.hear(ctx, setup, known, o)
-	})
-}
-
 // hear settles a payment that was found by its own id, so that its account and its
 // amount are not in doubt.
 func (c *Checkout) hear(ctx context.Context, setup *merchant.Setup, known payment.Debit, o payment.Outcome) error {

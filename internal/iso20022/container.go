@@ -19,12 +19,19 @@ const (
 // ErrTooLarge is returned for a container that unpacks to more than any bank sends.
 var ErrTooLarge = errors.New("iso20022: the container holds more than can be a bank's")
 
+// Member is one message of a delivery.
+type Member struct {
+	Name string
+	// Open reads it from its beginning, as often as it takes.
+	Open func() (io.ReadCloser, error)
+}
+
 // Unpack calls each with every message of a delivery: the file itself or, when it is a zip as German banks deliver
 // them, the files in it in their order.
-func Unpack(name string, file io.ReaderAt, size int64, each func(name string, content io.Reader) error) error {
+func Unpack(name string, file io.ReaderAt, size int64, each func(Member) error) error {
 	head := make([]byte, 4)
 	if n, _ := file.ReadAt(head, 0); !bytes.Equal(head[:n], []byte("PK\x03\x04")) {
-		return each(name, io.NewSectionReader(file, 0, size))
+		return each(Member{name, func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(file, 0, size)), nil }})
 	}
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
@@ -38,9 +45,12 @@ func Unpack(name string, file io.ReaderAt, size int64, each func(name string, co
 		if member.FileInfo().IsDir() || isLitter(member.Name) {
 			continue
 		}
-		if left, err = unpackMember(member, left, each); err != nil {
+		most := int64(0)
+		err := each(Member{path.Base(member.Name), func() (io.ReadCloser, error) { return unpack(member, left, &most) }})
+		if err != nil {
 			return err
 		}
+		left -= most
 	}
 	return nil
 }
@@ -50,26 +60,25 @@ func isLitter(name string) bool {
 	return strings.HasPrefix(name, "__MACOSX/") || strings.HasPrefix(path.Base(name), ".")
 }
 
-func unpackMember(member *zip.File, left int64, each func(name string, content io.Reader) error) (int64, error) {
+func unpack(member *zip.File, left int64, most *int64) (io.ReadCloser, error) {
 	content, err := member.Open()
 	if err != nil {
-		return left, fmt.Errorf("iso20022: %s cannot be unpacked: %w", member.Name, err)
+		return nil, fmt.Errorf("iso20022: %s cannot be unpacked: %w", member.Name, err)
 	}
-	defer content.Close()
-	limited := &limitedReader{content: content, left: left}
-	err = each(path.Base(member.Name), limited)
-	return limited.left, err
+	return &limitedReader{ReadCloser: content, left: left, most: most}, nil
 }
 
 // limitedReader fails instead of ending early: half a statement must not look like a whole one.
 type limitedReader struct {
-	content io.Reader
-	left    int64
+	io.ReadCloser
+	read, left int64
+	most       *int64 // what was read of the member at most
 }
 
 func (r *limitedReader) Read(p []byte) (int, error) {
-	n, err := r.content.Read(p)
-	if r.left -= int64(n); r.left < 0 {
+	n, err := r.ReadCloser.Read(p)
+	r.read += int64(n)
+	if *r.most = max(*r.most, r.read); r.read > r.left {
 		return 0, ErrTooLarge
 	}
 	return n, err

@@ -19,6 +19,14 @@ var (
 	TransferFormats = []Format{Transfers09, Transfers03}
 )
 
+// OfTransfers is the version of credit transfers that goes with one of collections.
+func (f Format) OfTransfers() Format {
+	if f.isOld() {
+		return Transfers03
+	}
+	return Transfers09
+}
+
 // namespace of the message's elements.
 func (f Format) namespace() string { return "urn:iso:std:iso:20022:tech:xsd:" + string(f) }
 

@@ -274,10 +274,17 @@ func TestUnpack(t *testing.T) {
 	whole, err := os.ReadFile("testdata/no-namespace.camt.053.xml")
 	must(t, err)
 	unpack := func(content []byte) (names []string, err error) {
-		err = iso20022.Unpack("delivery", bytes.NewReader(content), int64(len(content)), func(name string, content io.Reader) error {
-			names = append(names, name)
-			_, err := tell(content)
-			return err
+		err = iso20022.Unpack("delivery", bytes.NewReader(content), int64(len(content)), func(member iso20022.Member) error {
+			names = append(names, member.Name)
+			for range 2 { // it can be read again
+				content, err := member.Open()
+				must(t, err)
+				if _, err := tell(content); err != nil {
+					return err
+				}
+				must(t, content.Close())
+			}
+			return nil
 		})
 		return names, err
 	}

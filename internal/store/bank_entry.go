@@ -44,8 +44,12 @@ var bankEntries = db.Table[BankFileEntry]{Name: "bank_file_entries", Columns: []
 	db.Field("iban_masked", func(e *BankFileEntry) *string { return &e.MaskedIBAN }),
 }}
 
+// IsTransfer tells a refund, which is paid, from a payment, which is collected.
+func (e BankFileEntry) IsTransfer() bool { return e.SequenceType == "" }
+
 // Collectible is a payment that waits for a file, or is about to be written into
-// one.
+// one; or a refund, with the account and the name of the payment that it gives
+// back.
 type Collectible struct {
 	sepa.Masked
 	TransactionID         uuid.UUID
@@ -66,26 +70,32 @@ type Collectible struct {
 	// DueDate is when the payer was told that it is collected.
 	DueDate payment.Date
 	Lead    payment.Lead
+	// PaymentID is our name of the payment that a refund gives back.
+	PaymentID string
 	// Position is its place in the file that it was taken into.
 	Position int
+	// PreviousID is the collection before it under the same mandate, of those in
+	// files and not refused; nil for none.
+	PreviousID *uuid.UUID
 }
 
 const collectibleColumns = `t.id, t.merchant_transaction_id, t.type, t.amount_minor, t.sequence_type, COALESCE(s.billing_type, '') = 'ONE_OFF',
-	COALESCE(s.offer_id, u.offer_id), COALESCE(o.order_number, ''), t.iban_sealed, t.iban_masked, t.bic, t.holder_name, t.mandate_reference,
+	COALESCE(s.offer_id, u.offer_id), COALESCE(o.order_number, ''), COALESCE(p.iban_sealed, t.iban_sealed), t.iban_masked, t.bic, t.holder_name, t.mandate_reference,
 	t.mandate_at, t.due_date, COALESCE(l.first_name, ''), COALESCE(l.last_name, ''), COALESCE(l.address, ''), COALESCE(l.city, ''),
-	COALESCE(l.postal_code, ''), COALESCE(l.country, '')`
+	COALESCE(l.postal_code, ''), COALESCE(l.country, ''), COALESCE(p.merchant_transaction_id, '')`
 
 const collectibleJoins = `
 	LEFT JOIN sessions s ON s.tenant_id = t.tenant_id AND s.id = t.session_id
 	LEFT JOIN subscriptions u ON u.tenant_id = t.tenant_id AND u.id = t.subscription_id
 	LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
-	LEFT JOIN leads l ON l.tenant_id = t.tenant_id AND l.id = t.lead_id `
+	LEFT JOIN leads l ON l.tenant_id = t.tenant_id AND l.id = t.lead_id
+	LEFT JOIN transactions p ON p.tenant_id = t.tenant_id AND p.id = t.refund_of `
 
 func scanCollectible(r db.Rows) (c Collectible, err error) {
 	return c, r.Scan(&c.TransactionID, &c.MerchantTransactionID, &c.Type, &c.AmountMinor, &c.SequenceType, &c.IsOnce, &c.OfferID,
 		&c.OrderNumber, &c.SealedIBAN, &c.MaskedIBAN, &c.BIC, &c.HolderName, &c.MandateReference, db.Instant{To: &c.MandateAt},
 		dateInto{&c.DueDate}, &c.Lead.FirstName, &c.Lead.LastName, &c.Lead.Address, &c.Lead.City, &c.Lead.PostalCode, &c.Lead.Country,
-		&c.Position)
+		&c.PaymentID, &c.Position, &c.PreviousID)
 }
 
 // waits is what a transaction must be to wait for a file.
@@ -118,17 +128,26 @@ const isStopped = `t.type = 'sdd_rebill' AND (
 	EXISTS (SELECT 1 FROM subscriptions x WHERE x.tenant_id = t.tenant_id AND x.id = t.subscription_id AND x.` + isNotBilled + `)
 	OR EXISTS (SELECT 1 FROM rebill_pauses q WHERE q.tenant_id = t.tenant_id AND q.gateway_id = t.gateway_id AND q.paused_until IS NULL))`
 
-// Collectibles gives payments that wait for a file at an account, in the order of
-// their ids, beginning after one.
-func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, until CollectibleUntil, after uuid.UUID, limit int) ([]Collectible, error) {
+// kindTypes says what waits for which kind of file. Nothing is refunded that the
+// payer has taken back: it would be given back twice.
+var kindTypes = map[BankFileKind]string{
+	BankDebits:    `t.type IN ('sdd_sale', 'sdd_rebill')`,
+	BankTransfers: `t.type = 'sdd_refund' AND p.status <> 'charged_back'`,
+}
+
+// Collectibles gives what waits for a kind of file at an account, in the order of
+// its ids, beginning after one.
+func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, kind BankFileKind, until CollectibleUntil, after uuid.UUID, limit int) ([]Collectible, error) {
 	last := "9"
 	if !until.DueDate.IsZero() {
 		last = until.DueDate.String()
 	}
-	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, 0 FROM transactions t`+collectibleJoins+`
+	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, 0, NULL FROM transactions t`+collectibleJoins+`
 		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.processed_at <= $3 AND COALESCE(t.due_date, '') <= $6
-			AND t.status = 'pending' AND t.type IN ('sdd_sale', 'sdd_rebill') AND t.held_at IS NULL AND t.id > $4 AND NOT (`+isStopped+`)
+			AND t.status = 'pending' AND `+kindTypes[kind]+` AND t.held_at IS NULL AND t.id > $4 AND NOT (`+isStopped+`)
 			AND NOT EXISTS (SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
+			AND NOT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id
+				AND a.end_to_end_id = t.merchant_transaction_id)
 		ORDER BY t.id LIMIT $5`, gatewayID, db.Micros(until.TakenAt), after, limit, last)
 	return db.Collect(result, err, scanCollectible)
 }
@@ -149,6 +168,15 @@ func (t Tenant) Redated(ctx context.Context, fileID uuid.UUID, limit int) (map[u
 		days[row.id] = row.day
 	}
 	return days, err
+}
+
+// StrandedRefunds gives refunds that wait for a file at an account while the payer
+// has taken the payment back.
+func (t Tenant) StrandedRefunds(ctx context.Context, gatewayID uuid.UUID, limit int) ([]uuid.UUID, error) {
+	result, err := t.Query(ctx, `SELECT t.id FROM transactions t JOIN transactions p ON p.tenant_id = t.tenant_id AND p.id = t.refund_of
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.status = 'pending' AND t.type = 'sdd_refund' AND p.status = 'charged_back'
+		ORDER BY t.id LIMIT $3`, gatewayID, limit)
+	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 }
 
 // HoldCollection keeps a payment that waits for a file out of every file. For one
@@ -172,10 +200,40 @@ func (t Tenant) HeldCollections(ctx context.Context, gatewayID uuid.UUID) ([]str
 	return db.Collect(result, err, func(r db.Rows) (id string, err error) { return id, r.Scan(&id) })
 }
 
+// previousCollection finds what was collected before under the same mandate. Only a
+// rebill can have that.
+const previousCollection = `CASE WHEN t.type = 'sdd_rebill' THEN (
+	SELECT x.transaction_id FROM bank_file_entries x
+	JOIN bank_files xf ON xf.tenant_id = x.tenant_id AND xf.id = x.file_id
+	JOIN transactions xt ON xt.tenant_id = x.tenant_id AND xt.id = x.transaction_id
+	JOIN bank_files own ON own.tenant_id = e.tenant_id AND own.id = e.file_id
+	WHERE x.tenant_id = e.tenant_id AND x.gateway_id = e.gateway_id AND x.mandate_reference = e.mandate_reference AND xt.status <> 'declined'
+		AND (xf.created_at < own.created_at OR x.file_id = e.file_id AND x.position < e.position)
+	ORDER BY xf.created_at DESC, x.position DESC LIMIT 1) END`
+
+// Presented is how a collection was presented to the bank: from which account, and
+// by whom; empty where that is not known any more.
+type Presented struct {
+	TransactionID      uuid.UUID
+	SealedIBAN         string
+	CreditorName       string
+	CreditorIdentifier string
+}
+
+// Presented tells it of many.
+func (t Tenant) Presented(ctx context.Context, ids []uuid.UUID) ([]Presented, error) {
+	return findNamed(ctx, t, `SELECT t.id, t.iban_sealed, f.creditor_name, f.creditor_identifier FROM bank_file_entries e
+		JOIN bank_files f ON f.tenant_id = e.tenant_id AND f.id = e.file_id
+		JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
+		WHERE e.tenant_id = $1 AND e.transaction_id`, ids, nil, func(r db.Rows) (p Presented, err error) {
+		return p, r.Scan(&p.TransactionID, &p.SealedIBAN, &p.CreditorName, &p.CreditorIdentifier)
+	})
+}
+
 // Collected gives the payments of a block in their order, beginning after a
 // position.
 func (t Tenant) Collected(ctx context.Context, blockID string, after, limit int) ([]Collectible, error) {
-	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, e.position FROM bank_file_entries e
+	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, e.position, `+previousCollection+` FROM bank_file_entries e
 		JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id`+collectibleJoins+`
 		WHERE e.tenant_id = $1 AND e.block_id = $2 AND e.position > $3 ORDER BY e.position LIMIT $4`, blockID, after, limit)
 	return db.Collect(result, err, scanCollectible)
@@ -200,6 +258,7 @@ func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, sile
 			UPDATE transactions AS t SET settle_due_at = $4, updated_at = $6, gateway_reference = $3 || '-' || (
 				SELECT CAST(e.position AS TEXT) FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
 			WHERE tenant_id = $1 AND status = 'pending' AND in_flight IS NULL AND gateway_reference = '' AND held_at IS NULL
+				AND NOT EXISTS (SELECT 1 FROM transactions p WHERE p.tenant_id = $1 AND p.id = t.refund_of AND p.status = 'charged_back')
 				AND NOT (`+isStopped+`) AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2 AND due_date = $5 AND position > $7)`,
 			f.TenantID, f.ID, f.MessageID, db.Micros(silenceEnds[dueDate]), dueDate, db.Micros(tx.At), before.Count)
 	}
@@ -277,10 +336,14 @@ func (t Tenant) BankBlockEntries(ctx context.Context, gatewayID uuid.UUID, block
 	return db.Collect(result, err, scanBankEntry)
 }
 
-// BankEntriesByID finds payments of an account by their end-to-end id.
-func (t Tenant) BankEntriesByID(ctx context.Context, gatewayID uuid.UUID, endToEndID string) ([]BankFileEntry, error) {
-	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.end_to_end_id = $3`, gatewayID, endToEndID)
-	return db.Collect(result, err, scanBankEntry)
+// BankEntriesByID finds payments of an account by their end-to-end ids.
+func (t Tenant) BankEntriesByID(ctx context.Context, gatewayID uuid.UUID, endToEndIDs []string) ([]BankFileEntry, error) {
+	return findNamed(ctx, t, bankEntryQuery+`AND e.gateway_id = $2 AND e.end_to_end_id`, endToEndIDs, []any{gatewayID}, scanBankEntry)
+}
+
+// BankEntriesByMandate finds payments of an account under mandates.
+func (t Tenant) BankEntriesByMandate(ctx context.Context, gatewayID uuid.UUID, mandates []string) ([]BankFileEntry, error) {
+	return findNamed(ctx, t, bankEntryQuery+`AND e.gateway_id = $2 AND e.mandate_reference`, mandates, []any{gatewayID}, scanBankEntry)
 }
 
 // BankEntry finds the place of a transaction in a file of an account.
@@ -289,19 +352,11 @@ func (t Tenant) BankEntry(ctx context.Context, transactionID uuid.UUID) (BankFil
 	return db.One(result, err, scanBankEntry)
 }
 
-// BankEntriesByMandate finds payments under a mandate of one amount that were due
-// by a day, the latest first.
-func (t Tenant) BankEntriesByMandate(ctx context.Context, gatewayID uuid.UUID, mandate string, amount payment.Minor, by string) ([]BankFileEntry, error) {
-	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.mandate_reference = $3 AND e.amount_minor = $4
-		AND e.due_date <= $5 ORDER BY e.due_date DESC, e.position DESC`, gatewayID, mandate, amount, by)
-	return db.Collect(result, err, scanBankEntry)
-}
-
-// BankEntriesByAmount finds payments of one amount from accounts that end alike and
+// BankEntriesByAmount finds collections of one amount from accounts that end alike and
 // that were due between two days, the latest first.
 func (t Tenant) BankEntriesByAmount(ctx context.Context, gatewayID uuid.UUID, amount payment.Minor, maskedIBAN, from, by string) ([]BankFileEntry, error) {
 	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.amount_minor = $3 AND e.iban_masked = $4
-		AND e.due_date >= $5 AND e.due_date <= $6 ORDER BY e.due_date DESC, e.position DESC`, gatewayID, amount, maskedIBAN, from, by)
+		AND e.sequence_type <> '' AND e.due_date >= $5 AND e.due_date <= $6 ORDER BY e.due_date DESC, e.position DESC`, gatewayID, amount, maskedIBAN, from, by)
 	return db.Collect(result, err, scanBankEntry)
 }
 
@@ -310,7 +365,7 @@ func (t Tenant) BankEntriesByAmount(ctx context.Context, gatewayID uuid.UUID, am
 func (s *Store) SilentDue(ctx context.Context, now time.Time, limit int) ([]Silent, error) {
 	result, err := s.Query(ctx, `
 		SELECT t.tenant_id, t.gateway_id, t.id FROM transactions t
-		WHERE t.settle_due_at IS NOT NULL AND t.settle_due_at <= $1 AND t.status = 'pending' AND `+isAtBank+`
+		WHERE t.settle_due_at IS NOT NULL AND t.settle_due_at <= $1 AND t.status = 'pending' AND `+isAtBank+` AND `+isProven+`
 		ORDER BY t.settle_due_at LIMIT $2`, db.Micros(now), limit)
 	return db.Collect(result, err, func(r db.Rows) (d Silent, err error) { return d, r.Scan(&d.TenantID, &d.GatewayID, &d.TransactionID) })
 }

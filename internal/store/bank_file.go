@@ -79,9 +79,12 @@ type BankFile struct {
 	// TemporaryName is the one under which it lies ready while it is being sent.
 	TemporaryName string
 	// Problem says why it could not be delivered, "" when nothing is wrong.
-	Problem   string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Problem string
+	// CreditorName and CreditorIdentifier are who collects with it.
+	CreditorName       string
+	CreditorIdentifier string
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
 }
 
 // BankFiles are their rows.
@@ -101,6 +104,8 @@ var BankFiles = db.Table[BankFile]{Name: "bank_files", Columns: []db.Column[Bank
 	db.Field("draft", func(f *BankFile) *string { return &f.Draft }).Changing(),
 	db.Field("temporary_name", func(f *BankFile) *string { return &f.TemporaryName }).Changing(),
 	db.Field("problem", func(f *BankFile) *string { return &f.Problem }).Changing(),
+	db.Field("creditor_name", func(f *BankFile) *string { return &f.CreditorName }).Changing(),
+	db.Field("creditor_identifier", func(f *BankFile) *string { return &f.CreditorIdentifier }).Changing(),
 	db.Time("created_at", func(f *BankFile) *time.Time { return &f.CreatedAt }),
 	db.Time("updated_at", func(f *BankFile) *time.Time { return &f.UpdatedAt }).Changing(),
 }}

@@ -140,13 +140,20 @@ func number(is bool) int {
 
 // PutBankStatement records that a file is being read. One whose reading was
 // interrupted begins anew.
-func (tx *Tx) PutBankStatement(s BankStatement, sealed string) {
+func (tx *Tx) PutBankStatement(s BankStatement) {
 	tx.Then(`DELETE FROM bank_lines WHERE tenant_id = $1 AND statement_id = $2`, s.TenantID, s.ID)
 	tx.Then(`
 		INSERT INTO bank_statements (tenant_id, id, gateway_id, name, content_hash, content_sealed, state, problem, line_count, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		VALUES ($1, $2, $3, $4, $5, '', $6, $7, $8, $9)
 		ON CONFLICT (tenant_id, id) DO UPDATE SET state = excluded.state, problem = excluded.problem, line_count = excluded.line_count`,
-		s.TenantID, s.ID, s.GatewayID, s.Name, s.ContentHash, sealed, string(s.State), s.Problem, s.LineCount, db.Micros(tx.At))
+		s.TenantID, s.ID, s.GatewayID, s.Name, s.ContentHash, string(s.State), s.Problem, s.LineCount, db.Micros(tx.At))
+}
+
+// AddBankStatementPart keeps sealed bytes of a file, which are the same whoever
+// reads it.
+func (tx *Tx) AddBankStatementPart(s BankStatement, number int, sealed string) {
+	tx.Then(`INSERT INTO bank_statement_parts (tenant_id, id, statement_id, number, content_sealed) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`, s.TenantID, payment.NewID(), s.ID, number, sealed)
 }
 
 // ReadByAnother tells that somebody else has just begun to read the same bytes.
@@ -160,17 +167,38 @@ func (tx *Tx) EndBankStatement(s BankStatement) {
 		s.TenantID, s.ID, string(s.State), s.Problem, s.LineCount)
 }
 
-// AddBankLines writes lines of a file with what became of them.
+// LoadBankLines writes lines of a file with what became of them, as fast as the
+// engine loads rows. Where somebody else reads the same file and was faster it
+// gives ErrStale.
+func (tx *Tx) LoadBankLines(s BankStatement, lines []BankLine) error {
+	rows := make([]db.BulkRow, len(lines))
+	for i, line := range lines {
+		line.own(s)
+		rows[i] = db.ValueRow(BankLines.Values(&line))
+	}
+	err := tx.Load("bank_lines", BankLines.Names(), rows)
+	if db.IsKey(err, "bank_lines_statement_id_position_key") {
+		return ErrStale
+	}
+	return err
+}
+
+// AddBankLines does the same beside somebody else, who writes the same lines.
 func (tx *Tx) AddBankLines(s BankStatement, lines []BankLine) {
 	for batch := range db.InBatches(lines) {
 		args := make([]any, 0, len(BankLines.Columns)*len(batch))
 		for _, line := range batch {
-			line.ID, line.TenantID, line.StatementID, line.GatewayID = payment.NewID(), s.TenantID, s.ID, s.GatewayID
+			line.own(s)
 			args = append(args, BankLines.Values(&line)...)
 		}
 		tx.Then(`INSERT INTO bank_lines (`+BankLines.List("")+`) VALUES `+db.Placeholders(1, len(batch), len(BankLines.Columns))+
 			` ON CONFLICT DO NOTHING`, args...)
 	}
+}
+
+// own makes a line one of a file.
+func (l *BankLine) own(s BankStatement) {
+	l.ID, l.TenantID, l.StatementID, l.GatewayID = payment.NewID(), s.TenantID, s.ID, s.GatewayID
 }
 
 // AssignBankLine records what an open line turned out to belong to, if nobody else

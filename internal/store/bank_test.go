@@ -69,7 +69,7 @@ func TestACollectionIsTakenOnce(t *testing.T) {
 			if err := env.TryWrite(t, again); !store.TakenByAnother(err) {
 				t.Errorf("gave %v", err)
 			}
-			waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), one.GatewayID, store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
+			waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), one.GatewayID, store.BankDebits, store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
 			if err != nil || len(waiting) != 2 {
 				t.Errorf("%d wait, %v", len(waiting), err)
 			}
@@ -129,11 +129,16 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		tx.HoldCollection(shop.ID, held.ID)
 		tx.ChangeBankFile(file, closed)
 		tx.AddBankPart(closed, 1, "sealed")
-		tx.PutBankStatement(statement, "sealed")
+		tx.PutBankStatement(statement)
+		tx.AddBankStatementPart(statement, 1, "sealed")
+		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "LOST-1", Position: 7}})
 		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
 		return nil
 	})
 	env.Exec(t, `UPDATE transactions SET due_date = '2000-01-01' WHERE id = $1`, one.ID.String())
+	stranded, takenBack := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
+	env.Exec(t, `UPDATE transactions SET type = 'sdd_refund', refund_of = $1 WHERE id = $2`, takenBack.ID.String(), stranded.ID.String())
+	env.Exec(t, `UPDATE transactions SET status = 'charged_back', settle_due_at = NULL WHERE id = $1`, takenBack.ID.String())
 	reads := statementReads(env, shop, statement)
 	maps.Copy(reads, entryReads(one, file))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
@@ -149,12 +154,24 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 			days, err := scope.Redated(ctx, file.ID, 10)
 			return some(len(days), err)
 		},
+		"CountAdopted": func(ctx context.Context, scope store.Tenant) int {
+			count, err := scope.CountAdopted(ctx, one.GatewayID)
+			return some(count, err)
+		},
+		"DebitsByID": func(ctx context.Context, scope store.Tenant) int {
+			debits, err := scope.DebitsByID(ctx, []uuid.UUID{one.ID})
+			return some(len(debits), err)
+		},
+		"StrandedRefunds": func(ctx context.Context, scope store.Tenant) int {
+			ids, err := scope.StrandedRefunds(ctx, one.GatewayID, 10)
+			return some(len(ids), err)
+		},
 		"HeldCollections": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.HeldCollections(ctx, held.GatewayID)
 			return some(len(rows), err)
 		},
 		"Collectibles": func(ctx context.Context, scope store.Tenant) int {
-			rows, err := scope.Collectibles(ctx, waiting.GatewayID, store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
+			rows, err := scope.Collectibles(ctx, waiting.GatewayID, store.BankDebits, store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
 			return some(len(rows), err)
 		},
 	})
@@ -180,11 +197,11 @@ func entryReads(one payment.Transaction, file store.BankFile) map[string]func(co
 			return some(len(rows), err)
 		},
 		"BankEntriesByID": func(ctx context.Context, scope store.Tenant) int {
-			rows, err := scope.BankEntriesByID(ctx, one.GatewayID, one.MerchantTransactionID)
+			rows, err := scope.BankEntriesByID(ctx, one.GatewayID, []string{one.MerchantTransactionID})
 			return some(len(rows), err)
 		},
 		"BankEntriesByMandate": func(ctx context.Context, scope store.Tenant) int {
-			rows, err := scope.BankEntriesByMandate(ctx, one.GatewayID, one.MandateReference, one.AmountMinor, "2027-01-01")
+			rows, err := scope.BankEntriesByMandate(ctx, one.GatewayID, []string{one.MandateReference})
 			return some(len(rows), err)
 		},
 		"BankEntry": func(ctx context.Context, scope store.Tenant) int {
@@ -209,6 +226,10 @@ func entryReads(one payment.Transaction, file store.BankFile) map[string]func(co
 		},
 		"Collected": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.Collected(ctx, block, 0, 10)
+			return some(len(rows), err)
+		},
+		"Presented": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.Presented(ctx, []uuid.UUID{one.ID})
 			return some(len(rows), err)
 		},
 		"SealedIBAN": func(ctx context.Context, scope store.Tenant) int {

@@ -32,6 +32,7 @@ type sealedColumn struct {
 var sealedColumns = []sealedColumn{
 	{"bank_file_parts", "content_sealed", `'bank_file'`},
 	{"bank_lines", "text_sealed", `'bank_file'`},
+	{"bank_statement_parts", "content_sealed", `'bank_file'`},
 	{"bank_statements", "content_sealed", `'bank_file'`},
 	{"setup_records", "secrets", `kind || ':' || id`},
 	{"subscriptions", "iban_sealed", `'iban'`},

@@ -21,13 +21,14 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // that could be paid then are ended: they may have been paid since, under
 // references that nobody knows any more, and must not be paid a second time.
 func (tx *Tx) MarkRestored(to time.Time) {
-	tx.Then(`UPDATE deployment SET restored_to = $1 WHERE id = 1`, db.Micros(to))
+	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = $1 WHERE id = 1`, db.Micros(to))
 	tx.Then(`
 		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
 }
 
-// ForgetRestore notes that the gateways have been asked.
+// ForgetRestore notes that the gateways have been asked. Banks cannot be: their
+// accounts wait for ResumeBank.
 func (tx *Tx) ForgetRestore() {
 	tx.Then(`UPDATE deployment SET restored_to = NULL WHERE id = 1`)
 }

@@ -51,7 +51,17 @@ func (a *Adapter) Submit(_ context.Context, charge gateway.Charge) (payment.Outc
 	return a.waiting(charge.At), nil
 }
 
-// Status says that a payment waits: for its file, or for what the bank says. Nobody can be asked.
+// Refund takes a refund for the next file of credit transfers.
+func (a *Adapter) Refund(_ context.Context, r gateway.Refund) (payment.Outcome, error) {
+	return a.waiting(r.At), nil
+}
+
+// Stranded is the end of a refund that no file carries any more: the payer has taken the payment back meanwhile.
+var Stranded = payment.Outcome{Verdict: payment.VerdictDeclined, Decline: payment.Decline{
+	Code: payment.DeclineUnknown, Message: "The payer took the payment back before the refund was sent.",
+}}
+
+// Status says that a payment or a refund waits: for its file, or for what the bank says. Nobody can be asked.
 func (a *Adapter) Status(_ context.Context, l gateway.Lookup) (payment.Outcome, error) {
 	return a.waiting(l.At), nil
 }

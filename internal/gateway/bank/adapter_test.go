@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 			gatewaytest.PartUnreachable:  noWire,
 			gatewaytest.PartHanging:      noWire,
 			gatewaytest.PartMalformed:    noWire,
-			gatewaytest.PartRefund:       "refunds are credit transfers, which are not written yet",
+			gatewaytest.PartRefund:       "a refund waits for a file of credit transfers, which package banking writes",
 			gatewaytest.PartNotification: byFile,
 		},
 	})

@@ -34,7 +34,7 @@ func refusal(faults []iso20022.Fault) (payment.Decline, bool) {
 	return payment.Decline{}, false
 }
 
-// RejectedOutcome is what a bank's refusal of a collection before settlement means.
+// RejectedOutcome is what a bank's refusal means, of a collection before settlement or of a refund.
 func RejectedOutcome(reason iso20022.Reason) payment.Outcome {
 	return payment.Outcome{Verdict: payment.VerdictDeclined, Decline: gateway.DeclineFor(codeOf(reason), reason.Text)}
 }

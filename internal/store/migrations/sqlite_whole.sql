@@ -457,7 +457,7 @@ CREATE INDEX sessions_lead_idx ON sessions (tenant_id, lead_id, id);
 CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE TABLE deployment (
     id          INTEGER NOT NULL,
-    environment TEXT    NOT NULL, restored_to INTEGER,
+    environment TEXT    NOT NULL, restored_to INTEGER, banks_restored_to INTEGER,
     CONSTRAINT deployment_id_key PRIMARY KEY (id)
 ) STRICT;
 CREATE TABLE encryption_keys (
@@ -496,7 +496,7 @@ CREATE TABLE bank_files (
     temporary_name TEXT NOT NULL,
     problem        TEXT NOT NULL,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL, creditor_name TEXT NOT NULL DEFAULT '', creditor_identifier TEXT NOT NULL DEFAULT '',
     CONSTRAINT bank_files_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT bank_files_message_id_key UNIQUE (tenant_id, message_id)
 ) STRICT;
@@ -580,6 +580,35 @@ CREATE INDEX bank_lines_reference_idx ON bank_lines (tenant_id, gateway_id, refe
 CREATE INDEX subscriptions_ahead_idx ON subscriptions (tenant_id, gateway_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX subscriptions_ended_idx ON subscriptions (tenant_id, open_transaction_id)
     WHERE open_transaction_id IS NOT NULL AND status NOT IN ('ACTIVE', 'PAST_DUE');
+CREATE TABLE bank_statement_parts (
+    tenant_id      TEXT NOT NULL,
+    id             TEXT NOT NULL,
+    statement_id   TEXT NOT NULL,
+    number         INTEGER NOT NULL,
+    content_sealed TEXT NOT NULL,
+    CONSTRAINT bank_statement_parts_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT bank_statement_parts_statement_id_number_key UNIQUE (tenant_id, statement_id, number),
+    FOREIGN KEY (tenant_id, statement_id) REFERENCES bank_statements (tenant_id, id)
+) STRICT;
+CREATE TABLE bank_resumptions (
+    tenant_id    TEXT NOT NULL,
+    gateway_id   TEXT NOT NULL,
+    restored_to  INTEGER NOT NULL,
+    resumed_at   INTEGER NOT NULL,
+    CONSTRAINT bank_resumptions_gateway_id_key PRIMARY KEY (tenant_id, gateway_id)
+) STRICT;
+CREATE TABLE bank_adopted (
+    tenant_id     TEXT NOT NULL,
+    gateway_id    TEXT NOT NULL,
+    end_to_end_id TEXT NOT NULL,
+    message_id    TEXT NOT NULL,
+    position      INTEGER NOT NULL,
+    block_id      TEXT NOT NULL,
+    due_date      TEXT NOT NULL,
+    sequence_type TEXT NOT NULL,
+    amount_minor  INTEGER NOT NULL,
+    CONSTRAINT bank_adopted_gateway_id_end_to_end_id_key PRIMARY KEY (tenant_id, gateway_id, end_to_end_id)
+) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -604,9 +633,10 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
-INSERT INTO deployment (id, environment, restored_to) VALUES (1, '', NULL);
+INSERT INTO deployment (id, environment, restored_to, banks_restored_to) VALUES (1, '', NULL, NULL);
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_processed_idx', '1000000 1000000 1 1');
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_status_idx', '1000000 1000000 200000 70000 1 1');

@@ -40,12 +40,16 @@ func Answers(order *Order, shape Shape, until time.Time) ([]File, error) {
 		return nil, ErrNoShape
 	}
 	p := &paper{shape: shape, order: order}
-	files := []File{p.statusReport(order.verdicts())}
+	var files []File
+	if order.IsTransfers && p.checksPayees() {
+		files = append(files, p.payeeReport(order.verdicts()))
+	}
+	files = append(files, p.statusReport(order.verdicts()))
 	for _, day := range order.days() {
 		if day.date.After(until) {
 			break
 		}
-		if shape == French && len(day.returned) > 0 {
+		if shape == French && len(day.returned) > 0 && !order.IsTransfers {
 			files = append(files, p.notice(day))
 		}
 		files = append(files, p.statement(day))
@@ -70,7 +74,9 @@ func (o *Order) verdicts() (payments []playedPayment) {
 	for i := range o.Blocks {
 		for j := range o.Blocks[i].Debits {
 			payment := playedPayment{block: &o.Blocks[i], debit: &o.Blocks[i].Debits[j]}
-			payment.verdict = judge(payment.block, payment.debit)
+			if payment.verdict = judge(payment.block, payment.debit); o.IsTransfers {
+				payment.verdict = judgeTransfer(payment.debit)
+			}
 			payments = append(payments, payment)
 		}
 	}

@@ -35,8 +35,10 @@ func (r *Refusal) Error() string { return "the bank refuses the file: " + r.Code
 type Order struct {
 	MessageID string
 	Version   string // pain.008.001.08
-	CreatedAt time.Time
-	Blocks    []Block
+	// IsTransfers tells credit transfers from collections; their blocks have no sequence and no mandates.
+	IsTransfers bool
+	CreatedAt   time.Time
+	Blocks      []Block
 }
 
 // Block is one payment block of it.
@@ -51,7 +53,7 @@ type Block struct {
 	Debits       []Debit
 }
 
-// Debit is one collection of it.
+// Debit is one collection of it, or one credit transfer.
 type Debit struct {
 	EndToEndID string
 	Cents      int64
@@ -96,17 +98,31 @@ type document struct {
 					Text     string `xml:",chardata"`
 					Currency string `xml:"Ccy,attr"`
 				} `xml:"InstdAmt"`
-				Mandate   string    `xml:"DrctDbtTx>MndtRltdInf>MndtId"`
-				Signed    string    `xml:"DrctDbtTx>MndtRltdInf>DtOfSgntr"`
-				Amended   string    `xml:"DrctDbtTx>MndtRltdInf>AmdmntInd"`
-				Amendment *struct{} `xml:"DrctDbtTx>MndtRltdInf>AmdmntInfDtls"`
-				Name      string    `xml:"Dbtr>Nm"`
-				Country   string    `xml:"Dbtr>PstlAdr>Ctry"`
-				IBAN      string    `xml:"DbtrAcct>Id>IBAN"`
-				Text      string    `xml:"RmtInf>Ustrd"`
+				Mandate   string     `xml:"DrctDbtTx>MndtRltdInf>MndtId"`
+				Signed    string     `xml:"DrctDbtTx>MndtRltdInf>DtOfSgntr"`
+				Amended   string     `xml:"DrctDbtTx>MndtRltdInf>AmdmntInd"`
+				Amendment *amendment `xml:"DrctDbtTx>MndtRltdInf>AmdmntInfDtls"`
+				Name      string     `xml:"Dbtr>Nm"`
+				Country   string     `xml:"Dbtr>PstlAdr>Ctry"`
+				IBAN      string     `xml:"DbtrAcct>Id>IBAN"`
+				Text      string     `xml:"RmtInf>Ustrd"`
 			} `xml:"DrctDbtTxInf"`
 		} `xml:"PmtInf"`
 	} `xml:"CstmrDrctDbtInitn"`
+}
+
+// amendment is what a mandate was before.
+type amendment struct {
+	Mandate    string `xml:"OrgnlMndtId"`
+	Name       string `xml:"OrgnlCdtrSchmeId>Nm"`
+	Identifier string `xml:"OrgnlCdtrSchmeId>Id>PrvtId>Othr>Id"`
+	IBAN       string `xml:"OrgnlDbtrAcct>Id>IBAN"`
+	Account    string `xml:"OrgnlDbtrAcct>Id>Othr>Id"`
+}
+
+// isWhole tells an amendment that says what changed, in the scheme's words.
+func (a *amendment) isWhole() bool {
+	return a == nil || *a != amendment{} && (a.Account == "" || a.Account == "SMNDA" && a.IBAN == "")
 }
 
 var versions = map[string]string{
@@ -138,15 +154,17 @@ func take(file []byte, limits Limits) (*Order, error) {
 	if err := xml.Unmarshal(file, &d); err != nil {
 		return nil, &Refusal{Code: "FF01", Text: "no readable XML: " + err.Error()}
 	}
+	if version, isTransfers := transferVersions[d.XMLName.Space]; isTransfers {
+		return takeTransfers(file, version, limits)
+	}
 	version, known := versions[d.XMLName.Space]
 	if !known || d.XMLName.Local != "Document" {
 		return nil, &Refusal{Code: "FF01", Text: "the message is none that is taken here: " + d.XMLName.Space}
 	}
 	order := &Order{MessageID: d.Order.Header.ID, Version: version}
 	var err error
-	created := strings.TrimSuffix(d.Order.Header.Created, "Z") // with or without a zone
-	if order.CreatedAt, err = time.Parse("2006-01-02T15:04:05", created); err != nil {
-		return order, &Refusal{Code: "DT01", Text: "the time of creation is none"}
+	if order.CreatedAt, err = createdAt(d.Order.Header.Created); err != nil {
+		return order, err
 	}
 	return order, order.fill(&d, limits)
 }
@@ -185,7 +203,7 @@ func (o *Order) fill(d *document, limits Limits) error {
 			blockSum.Add(blockSum, amount)
 			cents := new(big.Rat).Mul(amount, big.NewRat(100, 1))
 			signed, err := time.Parse(time.DateOnly, t.Signed)
-			if err != nil || !cents.IsInt() || (t.Amended == "true") != (t.Amendment != nil) {
+			if err != nil || !cents.IsInt() || (t.Amended == "true") != (t.Amendment != nil) || !t.Amendment.isWhole() {
 				return &Refusal{Code: "FF01", Text: "the collection " + t.EndToEndID + " is not as the schema has it"}
 			}
 			block.Debits = append(block.Debits, Debit{

@@ -141,10 +141,18 @@ func (p *paper) rejects(payments []playedPayment) string {
 		}
 		out.WriteString(el("TxInfAndSts", el("StsId", fmt.Sprintf("R%d", i+1)), el("OrgnlEndToEndId", payment.debit.EndToEndID), el("TxSts", status),
 			el("StsRsnInf", el("Rsn", reason), el("AddtlInf", information)),
-			el("OrgnlTxRef", el("Amt", amount("InstdAmt", payment.debit.Cents)), el("ReqdColltnDt", payment.block.Due.Format(time.DateOnly)),
-				el("MndtRltdInf", el("MndtId", payment.debit.MandateID)))))
+			p.original(payment)))
 	}
 	return out.String()
+}
+
+// original repeats what the payment was.
+func (p *paper) original(payment playedPayment) string {
+	amount := el("Amt", amount("InstdAmt", payment.debit.Cents))
+	if p.order.IsTransfers {
+		return el("OrgnlTxRef", amount)
+	}
+	return el("OrgnlTxRef", amount, el("ReqdColltnDt", payment.block.Due.Format(time.DateOnly)), el("MndtRltdInf", el("MndtId", payment.debit.MandateID)))
 }
 
 func (p *paper) fileRejected(refusal *Refusal) File {

@@ -11,27 +11,35 @@ import (
 // returnCharge is what the bank takes for a debit that comes back, in cents.
 const returnCharge = 300
 
-// statement is the account's statement of a day: the credits of blocks, then what came back.
+// statement is the account's statement of a day.
 func (p *paper) statement(d *bookingDay) File {
-	var entries strings.Builder
-	balance := int64(0)
-	for _, id := range slices.Sorted(maps.Keys(d.credited)) {
-		payments := d.credited[id]
-		balance += sum(payments)
-		entries.WriteString(p.credits(d.date, payments))
-	}
-	balance -= sum(d.returned)
-	entries.WriteString(p.returns(d.date, d.returned))
-	if p.chargesInside() {
-		balance -= returnCharge * int64(len(d.returned))
+	entries, balance := p.collections(d)
+	if p.order.IsTransfers {
+		entries, balance = p.transfers(d)
 	}
 	version := p.statementVersion()
 	id := "STM-" + last(p.order.MessageID, 20) + d.date.Format("-060102")
 	content := el("BkToCstmrStmt", el("GrpHdr", el("MsgId", id), el("CreDtTm", d.date.Format("2006-01-02")+"T20:00:00")),
 		el("Stmt", el("Id", id), el("ElctrncSeqNb", fmt.Sprint(d.date.YearDay())), el("CreDtTm", d.date.Format("2006-01-02")+"T20:00:00"),
 			el("Acct", el("Id", el("IBAN", p.order.Blocks[0].Account)), el("Ccy", "EUR")),
-			p.balance("OPBD", 0, d.date), p.balance("CLBD", balance, d.date), entries.String()))
+			p.balance("OPBD", 0, d.date), p.balance("CLBD", balance, d.date), entries))
 	return File{p.fileName("camt053", d.date.Format("-20060102")), message(standard+"camt.053.001."+version, content)}
+}
+
+// collections books the credits of blocks, then what came back.
+func (p *paper) collections(d *bookingDay) (entries string, balance int64) {
+	var out strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(d.credited)) {
+		payments := d.credited[id]
+		balance += sum(payments)
+		out.WriteString(p.credits(d.date, payments))
+	}
+	balance -= sum(d.returned)
+	out.WriteString(p.returns(d.date, d.returned))
+	if p.chargesInside() {
+		balance -= returnCharge * int64(len(d.returned))
+	}
+	return out.String(), balance
 }
 
 // notice tells what came back on a day apart from the statement, which tells it once more.

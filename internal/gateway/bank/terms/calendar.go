@@ -39,7 +39,13 @@ func (t *Terms) cutOffOn(day time.Time) time.Time {
 
 // DueDate is when the collections of a file are due that is written at an instant: the lead's business days after the
 // day on which the bank takes it, which is the next one for a file that is late.
-func (t *Terms) DueDate(at time.Time) time.Time { return t.DueOf(t.NextCutOff(at.Add(-grace))) }
+func (t *Terms) DueDate(at time.Time) time.Time {
+	return addBusinessDays(t.ExecuteDate(at), t.LeadDays)
+}
+
+// ExecuteDate is when credit transfers are carried out of a file that is written at an instant: the day on which the bank
+// takes it.
+func (t *Terms) ExecuteDate(at time.Time) time.Time { return t.dayOf(t.NextCutOff(at.Add(-grace))) }
 
 // DueOf is when the collections of a cut-off's file are due.
 func (t *Terms) DueOf(cutOff time.Time) time.Time {

@@ -28,7 +28,7 @@ func TestManyChargebacks(t *testing.T) {
 const hostile = "a\tb\nc\rd\\N\\.'\"€"
 
 // chargedBack is a payment taken back, ready to be written.
-func chargedBack(t *testing.T, env *storetest.Env, paid payment.Debit) store.TakenChargeback {
+func chargedBack(t *testing.T, env *storetest.Env, paid payment.Debit) store.Applied {
 	t.Helper()
 	change, err := paid.ChargeBack(payment.Chargeback{
 		Source: payment.ChargebackImported, ReasonCode: "AM04", ReasonMessage: hostile, ReportInfo: `\N`, BankFeeMinor: new(payment.Minor(3_50)),
@@ -36,26 +36,26 @@ func chargedBack(t *testing.T, env *storetest.Env, paid payment.Debit) store.Tak
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.TakenChargeback{Change: change, IsNew: true, Events: []store.EventRow{{Event: change.Events[0], Payload: hostile}}}
+	return store.Applied{Change: change, IsNew: true, Events: []store.EventRow{{Event: change.Events[0], Payload: hostile}}}
 }
 
 // unlinked is a chargeback of a payment that nobody knows.
-func unlinked(env *storetest.Env, shop storetest.Shop, reference string) store.TakenChargeback {
-	return store.TakenChargeback{IsNew: true, Change: payment.RecordUnlinked(payment.Chargeback{
+func unlinked(env *storetest.Env, shop storetest.Shop, reference string) store.Applied {
+	return store.Applied{IsNew: true, Change: payment.RecordUnlinked(payment.Chargeback{
 		TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: reference, AmountMinor: 5_00, Currency: "EUR",
 		Source: payment.ChargebackImported,
 	}, env.Now)}
 }
 
-func applyChargebacks(t *testing.T, env *storetest.Env, tenantID uuid.UUID, taken []store.TakenChargeback) error {
+func applyChargebacks(t *testing.T, env *storetest.Env, tenantID uuid.UUID, taken []store.Applied) error {
 	t.Helper()
-	return env.TryWrite(t, func(tx *store.Tx) error { return tx.ApplyChargebacks(tenantID, taken) })
+	return env.TryWrite(t, func(tx *store.Tx) error { return tx.ApplyAll(tenantID, taken) })
 }
 
 func testManyChargebacks(t *testing.T, env *storetest.Env) {
 	shop := env.Shop(t)
 	tenant := env.Store.Tenant(shop.ID)
-	var taken []store.TakenChargeback
+	var taken []store.Applied
 	var references []string
 	for range 140 { // more than one statement names
 		taken = append(taken, chargedBack(t, env, collected(t, env, shop, storetest.WithTerms(storetest.Monthly))))
@@ -65,11 +65,11 @@ func testManyChargebacks(t *testing.T, env *storetest.Env) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken = append(taken, waiting, store.TakenChargeback{Change: late})
+	taken = append(taken, waiting, store.Applied{Change: late})
 	if err := applyChargebacks(t, env, shop.ID, taken); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range slices.DeleteFunc(slices.Clone(taken), func(c store.TakenChargeback) bool { return c.Before.Transaction.ID == uuid.Nil }) {
+	for _, c := range slices.DeleteFunc(slices.Clone(taken), func(c store.Applied) bool { return c.Before.Transaction.ID == uuid.Nil }) {
 		stored, err := tenant.Chargeback(t.Context(), c.Chargeback.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -99,11 +99,11 @@ func testStaleAmongMany(t *testing.T, env *storetest.Env) {
 	shop := env.Shop(t)
 	first, second := chargedBack(t, env, collected(t, env, shop)), chargedBack(t, env, collected(t, env, shop))
 	third := unlinked(env, shop, "CB-1")
-	for name, elsewhere := range map[string]store.TakenChargeback{
+	for name, elsewhere := range map[string]store.Applied{
 		"a payment that was charged back":      first,
 		"a chargeback that is recorded by now": third,
 	} {
-		if err := applyChargebacks(t, env, shop.ID, []store.TakenChargeback{elsewhere}); err != nil {
+		if err := applyChargebacks(t, env, shop.ID, []store.Applied{elsewhere}); err != nil {
 			t.Fatal(err)
 		}
 		before := env.Dump(t)
@@ -113,7 +113,7 @@ func testStaleAmongMany(t *testing.T, env *storetest.Env) {
 		if elsewhere.Before.Transaction.ID != uuid.Nil {
 			again.Chargeback.MerchantTransactionID = "CB-2"
 		}
-		err := applyChargebacks(t, env, shop.ID, []store.TakenChargeback{second, again})
+		err := applyChargebacks(t, env, shop.ID, []store.Applied{second, again})
 		if !errors.Is(err, store.ErrStale) {
 			t.Errorf("%s gave %v", name, err)
 		}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"sepad/internal/banking"
+)
+
+type bankAdoptCommand struct {
+	Files []string `arg:"" optional:"" type:"existingfile" help:"Files of ours, as the bank's portal shows them; what lies where the bank fetches it where none is given."`
+	accountFlags
+}
+
+func (bankAdoptCommand) Help() string {
+	return "Their payments are known as sent from then on, and are in no file again. A file that is known changes nothing."
+}
+
+func (c *bankAdoptCommand) Run(p *program) error {
+	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
+		var all []banking.Adoption
+		for _, name := range c.Files {
+			adopted, err := b.Adopt(p.ctx, account, name)
+			if err != nil {
+				return err
+			}
+			all = append(all, adopted...)
+		}
+		if len(c.Files) == 0 {
+			var err error
+			if all, err = b.AdoptSent(p.ctx, account); err != nil {
+				return err
+			}
+		}
+		return c.tell(p, b, account, all)
+	})
+}
+
+func (c *bankAdoptCommand) tell(p *program, b *banking.Banking, account *banking.Account, all []banking.Adoption) error {
+	left, err := b.Checkout.Store.Tenant(account.Setup.Tenant.ID).CountAdopted(p.ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		word := "taken in"
+		if one.IsKnown {
+			word = "known"
+		}
+		fmt.Fprintf(p.stdout, "%s  %s  %d payments  %s\n", one.Name, one.MessageID, one.Count, word)
+	}
+	fmt.Fprintf(p.stdout, "%d payments of such files have no transaction here (yet).\n", left)
+	return nil
+}
+
+type bankResumeCommand struct{ accountFlags }
+
+func (bankResumeCommand) Help() string {
+	return "Only after every file that the bank has received since the backup was taken in with sepad bank adopt: whatever else waits is written anew."
+}
+
+func (c *bankResumeCommand) Run(p *program) error {
+	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
+		restoredTo, err := b.RestoredTo(p.ctx, account)
+		if err != nil {
+			return err
+		}
+		if restoredTo.IsZero() {
+			fmt.Fprintf(p.stdout, "%s does not wait.\n", account.Name)
+			return nil
+		}
+		if err := b.Resume(p.ctx, account); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s goes on; the backup was of %s.\n", account.Name, restoredTo.UTC().Format(time.RFC3339))
+		return nil
+	})
+}

@@ -1,0 +1,262 @@
+package banking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/iso20022"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// After a restore the database does not know which files have left since the backup, and a bank cannot be asked. An
+// account then writes and sends nothing, and takes silence for nothing, until somebody has made sure (Resume). Files that
+// lie where they were put are taken in by themselves, others are given by hand (Adopt): what is in them is in no file
+// again.
+
+var errUnproven = &payment.Error{
+	Kind:   payment.Conflict,
+	Detail: "The database was restored: make sure what the bank was sent since the backup (sepad bank adopt), then let the account go on (sepad bank resume).",
+}
+
+// Adoption is what became of a file that was given to Adopt.
+type Adoption struct {
+	Name      string
+	MessageID string
+	// IsKnown tells a file that was known already.
+	IsKnown bool
+	// Count is how many payments it has.
+	Count int
+}
+
+// RestoredTo is the instant of the backup behind which an account may have sent what is not known here; zero once
+// somebody has made sure.
+func (b *Banking) RestoredTo(ctx context.Context, account *Account) (time.Time, error) {
+	return b.store().BankRestoredTo(ctx, account.Setup.Tenant.ID, account.ID)
+}
+
+// Resume lets an account go on that waits after a restore.
+func (b *Banking) Resume(ctx context.Context, account *Account) error {
+	restoredTo, err := b.RestoredTo(ctx, account)
+	if err != nil || restoredTo.IsZero() {
+		return err
+	}
+	if _, err := b.AdoptSent(ctx, account); err != nil {
+		return err
+	}
+	return b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
+		tx.ResumeBank(account.Setup.Tenant.ID, account.ID, restoredTo)
+		return nil
+	})
+}
+
+// proven takes in what lies where the account's files are put, and tells whether it may write and send.
+func (b *Banking) proven(ctx context.Context, account *Account) (bool, error) {
+	restoredTo, err := b.RestoredTo(ctx, account)
+	if err != nil || restoredTo.IsZero() {
+		return err == nil, err
+	}
+	adoptions, err := b.AdoptSent(ctx, account)
+	if err != nil {
+		return false, err
+	}
+	b.Logger.WarnContext(ctx, "the database was restored: a bank account writes nothing until somebody resumes it", "gateway_id", account.ID,
+		"restored_to", restoredTo, "files_found", len(adoptions))
+	return false, nil
+}
+
+// AdoptSent takes in the files of ours that lie where the bank fetches them.
+func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []Adoption, err error) {
+	err = withPlace(ctx, account, func(p place) error {
+		names, err := p.Sent()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if !strings.Contains(name, "-"+messagePrefix) {
+				continue
+			}
+			file, err := p.FetchSent(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // the bank has just fetched it
+			}
+			if err != nil {
+				return err
+			}
+			found, err := b.adoptFile(ctx, account, path.Base(name), file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			adoptions = append(adoptions, found...)
+		}
+		return nil
+	})
+	if err != nil {
+		return adoptions, err
+	}
+	return adoptions, b.assignAdopted(ctx, account)
+}
+
+// Adopt takes in a file of ours by its path on this machine, such as a bank's portal gives it.
+func (b *Banking) Adopt(ctx context.Context, account *Account, name string) ([]Adoption, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	adoptions, err := b.adoptFile(ctx, account, path.Base(name), file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return adoptions, b.assignAdopted(ctx, account)
+}
+
+func (b *Banking) adoptFile(ctx context.Context, account *Account, name string, file *os.File) (adoptions []Adoption, err error) {
+	defer file.Close()
+	found, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	err = iso20022.Unpack(name, file, found.Size(), func(member iso20022.Member) error {
+		adoption, err := b.adoptOne(ctx, account, member)
+		adoptions = append(adoptions, adoption)
+		return err
+	})
+	return adoptions, err
+}
+
+// adoptOne takes in one message: first its payments, which no file takes from then on, then the file itself, then its
+// bytes. Each can be done again.
+func (b *Banking) adoptOne(ctx context.Context, account *Account, member iso20022.Member) (Adoption, error) {
+	now := b.Checkout.Clock.Now()
+	adoption := Adoption{Name: member.Name}
+	file := newFile(account, store.BankDebits, now)
+	file.State, file.Name, file.Draft = store.BankFileSent, member.Name, "adopted"
+	var batch []store.Adopted
+	write := func() error {
+		defer func() { batch = batch[:0] }()
+		return b.store().Write(ctx, now, func(tx *store.Tx) error {
+			tx.AddAdopted(file, batch)
+			return nil
+		})
+	}
+	known := store.BankFile{}
+	err := b.readOrder(member, func(o iso20022.Ordered) (err error) {
+		if adoption.Count++; adoption.Count == 1 {
+			adoption.MessageID, file.MessageID = o.MessageID, o.MessageID
+			if o.IsTransfer {
+				file.Kind, file.Format = store.BankTransfers, string(account.Terms.Format.OfTransfers())
+			}
+			if known, err = b.unsent(ctx, account, o.MessageID, now); err != nil || known.ID != uuid.Nil {
+				return errors.Join(err, errKnownFile)
+			}
+		}
+		due := o.DueDate.Format(time.DateOnly)
+		if file.DueDate == "" || due < file.DueDate {
+			file.DueDate = due
+		}
+		batch = append(batch, store.Adopted{
+			EndToEndID: o.EndToEndID, Position: adoption.Count, BlockID: o.BlockID, DueDate: due, SequenceType: o.Sequence, AmountMinor: payment.Minor(o.AmountMinor),
+		})
+		if len(batch) < readBatch {
+			return nil
+		}
+		return write()
+	})
+	if known.ID != uuid.Nil {
+		adoption.IsKnown, adoption.Count = true, known.Count
+		return adoption, nil
+	}
+	if err == nil {
+		err = write()
+	}
+	if err != nil {
+		return adoption, err
+	}
+	return adoption, b.keepAdopted(ctx, account, file, member, now)
+}
+
+var errKnownFile = errors.New("the file is known")
+
+func (b *Banking) readOrder(member iso20022.Member, visit func(iso20022.Ordered) error) error {
+	content, err := member.Open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(iso20022.ReadOrder(content, visit), content.Close())
+}
+
+// unsent looks for a file by its message. One that is known to have left, or whose bytes were made, is given back as
+// sent; one that was not finished at the time of the backup is forgotten, so that its bytes tell what it came to hold.
+func (b *Banking) unsent(ctx context.Context, account *Account, messageID string, now time.Time) (store.BankFile, error) {
+	known, err := b.tenant(account).BankFileByMessage(ctx, account.ID, messageID)
+	switch {
+	case errors.Is(err, store.ErrNoBankFile):
+		return store.BankFile{}, nil
+	case err != nil:
+		return known, err
+	case known.State.Left():
+		return known, nil
+	case known.State == store.BankFileWritten, known.State == store.BankFileSending:
+		return known, b.sent(ctx, account, &known, now)
+	}
+	return store.BankFile{}, b.store().Write(ctx, now, func(tx *store.Tx) error {
+		tx.ForgetBankFile(known)
+		return nil
+	})
+}
+
+// keepAdopted records the file and keeps its bytes.
+func (b *Banking) keepAdopted(ctx context.Context, account *Account, file store.BankFile, member iso20022.Member, now time.Time) error {
+	content, err := member.Open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	size, err := io.Copy(io.Discard, content)
+	if err != nil {
+		return err
+	}
+	file.SizeBytes = int(size)
+	file.CreditorName, file.CreditorIdentifier = account.Terms.Creditor.Name, account.Terms.Creditor.Identifier
+	err = b.store().Write(ctx, now, func(tx *store.Tx) error {
+		tx.AdoptBankFile(file)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	again, err := member.Open()
+	if err != nil {
+		return err
+	}
+	defer again.Close()
+	out := &parts{Banking: b, ctx: ctx, tenantID: file.TenantID, now: now, keep: func(tx *store.Tx, number int, sealed string) {
+		tx.AddAdoptedPart(file, number, sealed)
+	}}
+	if _, err := io.Copy(out, again); err != nil {
+		return err
+	}
+	return out.flush()
+}
+
+// assignAdopted gives payments that wait their place in the files that carried them.
+func (b *Banking) assignAdopted(ctx context.Context, account *Account) error {
+	left, err := b.tenant(account).CountAdopted(ctx, account.ID)
+	if err != nil || left == 0 {
+		return err
+	}
+	now := b.Checkout.Clock.Now()
+	return b.store().Write(ctx, now, func(tx *store.Tx) error {
+		tx.AssignAdopted(account.Setup.Tenant.ID, account.ID, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
+		return nil
+	})
+}

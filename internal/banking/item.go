@@ -1,0 +1,202 @@
+package banking
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/checkout"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// lineBatch is how many lines are worked on at a time: what they speak of is read, changed and written together.
+const lineBatch = 1000
+
+// item is one line of a file on its way: what it says and, where it may speak of one collection, how that is found and
+// what it means for it.
+type item struct {
+	line store.BankLine
+	text string
+	clue *clue
+	// mayMiss tells a line that is about something else if nothing is found.
+	mayMiss bool
+	mean    func(found store.BankFileEntry, it *item)
+}
+
+// take puts a line behind those before it.
+func (r *reader) take(it *item) error {
+	r.items = append(r.items, it)
+	if len(r.items) < lineBatch {
+		return nil
+	}
+	return r.flush()
+}
+
+// flush does what the lines so far say, and writes them down with what became of them.
+func (r *reader) flush() error {
+	if len(r.items) == 0 {
+		return nil
+	}
+	alike, err := r.find(r.items)
+	if err != nil {
+		return failure{err}
+	}
+	touched := map[uuid.UUID]bool{}
+	for i, it := range r.items {
+		if it.clue == nil {
+			continue
+		}
+		found := r.choose(alike[i], it.clue.date)
+		if found == nil {
+			if !it.mayMiss {
+				it.line.Result = store.LineUnmatched
+			}
+			continue
+		}
+		entry := *found
+		if touched[entry.TransactionID] {
+			// A line before this one changes the same collection, and that comes first.
+			if err := r.work(); err != nil {
+				return err
+			}
+			clear(touched)
+			if entry, err = r.tenant(r.account).BankEntry(r.ctx, entry.TransactionID); err != nil {
+				return failure{err}
+			}
+		}
+		touched[entry.TransactionID] = true
+		it.mean(entry, it)
+	}
+	if err := r.work(); err != nil {
+		return err
+	}
+	return r.writeDown()
+}
+
+// longestReference is how much of a bank's reference is kept: more is no reference, and no index takes it.
+const longestReference = 140
+
+// writeDown keeps the lines with what became of them.
+func (r *reader) writeDown() error {
+	lines := make([]store.BankLine, len(r.items))
+	for i, it := range r.items {
+		r.statement.LineCount++
+		it.line.Position = r.statement.LineCount
+		it.line.Reference = it.line.Reference[:min(len(it.line.Reference), longestReference)]
+		r.reading.Counts.add(it.line.Result)
+		if text := strings.TrimSpace(it.text); text != "" && !r.isDryRun {
+			sealed, err := r.Checkout.Vault.Seal([]byte(text), store.PurposeBankFile(r.statement.TenantID))
+			if err != nil {
+				return failure{err}
+			}
+			it.line.SealedText = sealed
+		}
+		lines[i] = it.line
+	}
+	r.items = r.items[:0]
+	if r.isDryRun {
+		return nil
+	}
+	err := r.store().Write(r.ctx, r.now, func(tx *store.Tx) error { return tx.LoadBankLines(r.statement, lines) })
+	if errors.Is(err, store.ErrStale) {
+		err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+			tx.AddBankLines(r.statement, lines)
+			return nil
+		})
+	}
+	return wrap(err)
+}
+
+// settlement is an outcome that a line brings to a collection, returned one that a line says has come back.
+type (
+	settlement struct {
+		entry   store.BankFileEntry
+		outcome payment.Outcome
+		it      *item
+	}
+	returned struct {
+		entry  store.BankFileEntry
+		report payment.Chargeback
+		it     *item
+	}
+)
+
+// work does what lines were found to mean: first outcomes, then what came back, each kind together. One that cannot be
+// done fails alone.
+func (r *reader) work() error {
+	settling, returning := r.settling, r.returning
+	r.settling, r.returning = nil, nil
+	if r.isDryRun {
+		return nil
+	}
+	if err := apart(settling, r.settleAll, func(one settlement, err error) error { return r.poisoned(one.entry, one.it, err) }); err != nil {
+		return err
+	}
+	return apart(returning, r.giveBackAll, func(one returned, err error) error { return r.poisoned(one.entry, one.it, err) })
+}
+
+// apart works on all together and, where that fails, on halves of them, until what fails stands alone.
+func apart[T any](all []T, together func([]T) error, alone func(T, error) error) error {
+	if len(all) == 0 {
+		return nil
+	}
+	err := together(all)
+	switch {
+	case err == nil:
+		return nil
+	case len(all) == 1:
+		return alone(all[0], err)
+	}
+	if err := apart(all[:len(all)/2], together, alone); err != nil {
+		return err
+	}
+	return apart(all[len(all)/2:], together, alone)
+}
+
+// poisoned sets a line aside whose collection cannot be changed though the database is there. Everything else is a
+// failure of ours, after which the file is read again.
+func (r *reader) poisoned(entry store.BankFileEntry, it *item, why error) error {
+	if errors.Is(why, store.ErrStale) || r.ctx.Err() != nil {
+		return failure{why}
+	}
+	if _, err := r.tenant(r.account).BankEntry(r.ctx, entry.TransactionID); err != nil {
+		return failure{why}
+	}
+	r.Logger.ErrorContext(r.ctx, "a line of a bank's answer could not be applied and needs a person", "gateway_id", r.account.ID,
+		"transaction_id", entry.TransactionID, "error", why)
+	it.line.Result, it.line.Note = store.LineContradicts, "It could not be applied: the log says why."
+	return nil
+}
+
+func (r *reader) settleAll(all []settlement) error {
+	reports := make([]checkout.Report, len(all))
+	for i, one := range all {
+		reports[i] = checkout.Report{TransactionID: one.entry.TransactionID, Outcome: one.outcome}
+	}
+	refused, err := r.Checkout.SettleReported(r.ctx, r.account.Setup, reports)
+	for i, why := range refused {
+		if why != nil {
+			all[i].it.line.Result, all[i].it.line.Note = store.LineContradicts, why.Error()
+		}
+	}
+	return err
+}
+
+func (r *reader) giveBackAll(all []returned) error {
+	report := checkout.ChargebackReport{GatewayID: r.account.ID, Source: payment.ChargebackReconciled}
+	for _, one := range all {
+		report.Chargebacks = append(report.Chargebacks, checkout.ReportedChargeback{Chargeback: one.report})
+	}
+	taken, err := r.Checkout.TakeChargebacks(r.ctx, r.account.Setup, report)
+	for i, one := range taken {
+		switch line := &all[i].it.line; {
+		case one.Refused != nil:
+			line.Result, line.Note = store.LineContradicts, one.Refused.Error()
+		case one.Taken == payment.TakenUnchanged:
+			line.Result = store.LineKnown
+		}
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"github.com/google/uuid"
+
+	"sepad/internal/db"
+	"sepad/internal/payment"
+)
+
+// Applied is a change with the events that tell of it. IsNew tells a chargeback
+// that is recorded from one that finds its payment.
+type Applied struct {
+	payment.Change
+	Events []EventRow
+	IsNew  bool
+}
+
+// isPlain tells a change that many can make together: a payment takes a step, with
+// whatever hangs on it, or a chargeback without a payment is recorded.
+func (c *Applied) isPlain() bool {
+	before, after := c.Before.Transaction, c.Transaction
+	if before.ID == uuid.Nil {
+		return true
+	}
+	if c.Refund != nil || c.Session != nil && *c.Session != *c.Before.Session {
+		return false
+	}
+	before.Status, before.SettleDueAt, before.UpdatedAt = after.Status, after.SettleDueAt, after.UpdatedAt
+	return before == after && after.SettleDueAt.IsZero() && after.Attempt.Phase == ""
+}
+
+// ApplyAll writes changes in the order in which they were decided on. Every row
+// must still be as it was read; otherwise nothing is written and Write gives
+// ErrStale.
+//
+// One goes the way of every change, in a single round trip. Of many, what each
+// has is written together: chargebacks and events as fast as the engine loads
+// rows, payments and orders by the step that they make. A chargeback that somebody
+// else has recorded meanwhile breaks a key, which is why no table stands between.
+func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
+	var plain []Applied
+	for _, c := range changes {
+		if len(changes) == 1 || !c.isPlain() {
+			tx.Apply(c.Change, c.Events)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	if err := tx.loadChargebacks(plain); err != nil {
+		return err
+	}
+	if err := tx.stepTogether(tenantID, plain); err != nil {
+		return err
+	}
+	for _, c := range plain {
+		if pause := c.Pause(tx.At); pause != nil {
+			tx.PauseRebills(*pause)
+		}
+		if c.Chargeback != nil && !c.IsNew {
+			tx.putChargeback(*c.Chargeback)
+		}
+	}
+	return tx.loadEvents(tenantID, plain)
+}
+
+func (tx *Tx) loadChargebacks(changes []Applied) error {
+	var rows []db.BulkRow
+	for _, c := range changes {
+		if c.IsNew {
+			rows = append(rows, db.ValueRow(Chargebacks.Values(c.Chargeback)))
+		}
+	}
+	err := tx.Load("chargebacks", Chargebacks.Names(), rows)
+	if db.IsKey(err, "chargebacks_merchant_transaction_id_key") {
+		return ErrStale
+	}
+	return err
+}
+
+// stepTogether takes payments and orders from their status to the next: all of
+// those together that make the same step. An order that several of the changes
+// are about, and subscriptions, go one change after the other.
+func (tx *Tx) stepTogether(tenantID uuid.UUID, changes []Applied) error {
+	orders := map[uuid.UUID]int{}
+	for _, c := range changes {
+		if c.Order != nil {
+			orders[c.Order.ID]++
+		}
+	}
+	payments, purchases := steps{}, steps{}
+	for i := range changes {
+		c := &changes[i]
+		if c.Before.Transaction.ID == uuid.Nil {
+			continue
+		}
+		payments.add(string(c.Before.Transaction.Status), string(c.Transaction.Status), c.Transaction.ID)
+		if c.Order != nil && orders[c.Order.ID] == 1 {
+			purchases.add(string(c.Before.Order.Status), string(c.Order.Status), c.Order.ID)
+			c.Before.Order = c.Order
+		}
+		tx.changeRest(c.Change)
+	}
+	err := tx.takeSteps(payments, `UPDATE transactions SET status = $2, settle_due_at = NULL, updated_at = $3
+		WHERE tenant_id = $1 AND status = $4 AND in_flight IS NULL AND id IN `, tenantID)
+	if err != nil {
+		return err
+	}
+	return tx.takeSteps(purchases, `UPDATE orders SET status = $2, updated_at = $3 WHERE tenant_id = $1 AND status = $4 AND id IN `, tenantID)
+}
+
+// step is from one status to another; steps are who makes which.
+type (
+	step  struct{ from, to string }
+	steps map[step][]any
+)
+
+func (s steps) add(from, to string, id uuid.UUID) {
+	if from != to {
+		made := step{from, to}
+		s[made] = append(s[made], id)
+	}
+}
+
+// takeSteps has rows take their steps, all of them or none.
+func (tx *Tx) takeSteps(all steps, update string, tenantID uuid.UUID) error {
+	for made, ids := range all {
+		for batch := range db.InBatches(ids) {
+			result, err := tx.Query(update+db.Placeholders(5, 1, len(batch))+` RETURNING id`,
+				append([]any{tenantID, made.to, db.Micros(tx.At), made.from}, batch...)...)
+			moved, err := db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+			if err != nil {
+				return err
+			}
+			if len(moved) < len(batch) {
+				return ErrStale
+			}
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) loadEvents(tenantID uuid.UUID, changes []Applied) error {
+	var rows []db.BulkRow
+	for _, c := range changes {
+		for _, e := range c.Events {
+			rows = append(rows, db.ValueRow(tx.eventValues(tenantID, e)))
+			tx.announceEvent(tenantID, e)
+		}
+	}
+	return tx.Load("events", events.Names(), rows)
+}

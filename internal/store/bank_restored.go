@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/db"
+	"sepad/internal/payment"
+)
+
+// BankRestoredTo is the instant that a restored database is of, as long as nobody
+// has made sure what an account's bank was sent since; zero otherwise.
+func (s *Store) BankRestoredTo(ctx context.Context, tenantID, gatewayID uuid.UUID) (time.Time, error) {
+	result, err := s.Query(ctx, `SELECT d.banks_restored_to FROM deployment d WHERE d.id = 1 AND NOT EXISTS (
+		SELECT 1 FROM bank_resumptions r WHERE r.tenant_id = $1 AND r.gateway_id = $2 AND r.restored_to >= d.banks_restored_to)`, tenantID, gatewayID)
+	all, err := db.Collect(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
+	if err != nil || len(all) == 0 {
+		return time.Time{}, err
+	}
+	return all[0], nil
+}
+
+// isProven tells a transaction of an account of which that is not so.
+const isProven = `NOT EXISTS (SELECT 1 FROM deployment d WHERE d.id = 1 AND d.banks_restored_to IS NOT NULL AND NOT EXISTS (
+	SELECT 1 FROM bank_resumptions r WHERE r.tenant_id = t.tenant_id AND r.gateway_id = t.gateway_id AND r.restored_to >= d.banks_restored_to))`
+
+// ResumeBank notes that somebody has made sure of it.
+func (tx *Tx) ResumeBank(tenantID, gatewayID uuid.UUID, restoredTo time.Time) {
+	tx.Then(`INSERT INTO bank_resumptions (tenant_id, gateway_id, restored_to, resumed_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (tenant_id, gateway_id) DO UPDATE SET restored_to = excluded.restored_to, resumed_at = excluded.resumed_at`,
+		tenantID, gatewayID, db.Micros(restoredTo), db.Micros(tx.At))
+}
+
+// Adopted is a payment of a file that left after the backup, as its bytes tell.
+type Adopted struct {
+	EndToEndID   string
+	Position     int
+	BlockID      string
+	DueDate      string
+	SequenceType string
+	AmountMinor  payment.Minor
+}
+
+var adopted = db.Table[Adopted]{Name: "bank_adopted", Columns: []db.Column[Adopted]{
+	db.Field("end_to_end_id", func(a *Adopted) *string { return &a.EndToEndID }),
+	db.Field("position", func(a *Adopted) *int { return &a.Position }),
+	db.Field("block_id", func(a *Adopted) *string { return &a.BlockID }),
+	db.Field("due_date", func(a *Adopted) *string { return &a.DueDate }),
+	db.Field("sequence_type", func(a *Adopted) *string { return &a.SequenceType }),
+	db.Field("amount_minor", func(a *Adopted) *payment.Minor { return &a.AmountMinor }),
+}}
+
+// AddAdopted keeps payments of a file that left after the backup from every other
+// file.
+func (tx *Tx) AddAdopted(f BankFile, payments []Adopted) {
+	for batch := range db.InBatches(payments) {
+		args := make([]any, 0, (3+len(adopted.Columns))*len(batch))
+		for i := range batch {
+			args = append(append(args, f.TenantID, f.GatewayID, f.MessageID), adopted.Values(&batch[i])...)
+		}
+		tx.Then(`INSERT INTO bank_adopted (tenant_id, gateway_id, message_id, `+adopted.List("")+`) VALUES `+
+			db.Placeholders(1, len(batch), 3+len(adopted.Columns))+` ON CONFLICT DO NOTHING`, args...)
+	}
+}
+
+// AdoptBankFile records a file that left after the backup.
+func (tx *Tx) AdoptBankFile(f BankFile) {
+	f.CreatedAt, f.UpdatedAt = tx.At, tx.At
+	tx.Then(insertBankFile, BankFiles.Values(&f)...)
+}
+
+// AddAdoptedPart keeps sealed bytes of such a file.
+func (tx *Tx) AddAdoptedPart(f BankFile, number int, sealed string) {
+	tx.Then(`INSERT INTO bank_file_parts (tenant_id, id, file_id, draft, number, content_sealed) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING`, f.TenantID, payment.NewID(), f.ID, f.Draft, number, sealed)
+}
+
+// ForgetBankFile removes a file that was not finished at the time of the backup:
+// what was in it waits again.
+func (tx *Tx) ForgetBankFile(f BankFile) {
+	tx.Then(`UPDATE transactions SET gateway_reference = '', settle_due_at = $3, updated_at = $3 WHERE tenant_id = $1 AND status = 'pending'
+		AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2)`, f.TenantID, f.ID, db.Micros(tx.At))
+	tx.Then(`DELETE FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2`, f.TenantID, f.ID)
+	tx.Then(`DELETE FROM bank_file_parts WHERE tenant_id = $1 AND file_id = $2`, f.TenantID, f.ID)
+	tx.Require(ErrStale, `DELETE FROM bank_files WHERE tenant_id = $1 AND id = $2 AND state IN ('open', 'closed')`, f.TenantID, f.ID)
+}
+
+// CountAdopted counts what left after the backup and has no transaction yet.
+func (t Tenant) CountAdopted(ctx context.Context, gatewayID uuid.UUID) (int, error) {
+	result, err := t.Query(ctx, `SELECT COUNT(*) FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2`, gatewayID)
+	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
+}
+
+// AssignAdopted gives payments that wait their place in the files that carried them
+// after the backup, and those files their counts and sums. What is open in a file
+// makes it open again.
+func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time) {
+	tx.Then(`
+		INSERT INTO bank_file_entries (tenant_id, file_id, gateway_id, transaction_id, position, block_id, due_date, sequence_type, amount_minor,
+			end_to_end_id, mandate_reference, iban_masked)
+		SELECT t.tenant_id, f.id, t.gateway_id, t.id, a.position, a.block_id, a.due_date, a.sequence_type, a.amount_minor,
+			a.end_to_end_id, CASE WHEN a.sequence_type = '' THEN '' ELSE t.mandate_reference END, t.iban_masked
+		FROM bank_adopted a
+		JOIN bank_files f ON f.tenant_id = a.tenant_id AND f.message_id = a.message_id
+		JOIN transactions t ON t.tenant_id = a.tenant_id AND t.merchant_transaction_id = a.end_to_end_id
+		WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND t.gateway_id = a.gateway_id AND t.amount_minor = a.amount_minor
+			AND `+waits+` AND t.status = 'pending'
+			AND NOT EXISTS (SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)`, tenantID, gatewayID)
+	tx.Then(`
+		UPDATE transactions SET held_at = NULL, settle_due_at = $3, updated_at = $4, gateway_reference = (
+			SELECT f.message_id || '-' || CAST(e.position AS TEXT) FROM bank_file_entries e JOIN bank_files f ON f.tenant_id = e.tenant_id AND f.id = e.file_id
+			WHERE e.tenant_id = transactions.tenant_id AND e.transaction_id = transactions.id)
+		WHERE tenant_id = $1 AND gateway_reference = '' AND id IN (
+			SELECT e.transaction_id FROM bank_adopted a JOIN bank_file_entries e ON e.tenant_id = a.tenant_id AND e.gateway_id = a.gateway_id
+				AND e.end_to_end_id = a.end_to_end_id WHERE a.tenant_id = $1 AND a.gateway_id = $2)`,
+		tenantID, gatewayID, db.Micros(silenceEnds), db.Micros(tx.At))
+	tx.Then(`
+		UPDATE bank_files SET updated_at = $3, state = CASE WHEN state = 'settled' THEN 'sent' ELSE state END,
+			entry_count = (SELECT COUNT(*) FROM bank_file_entries e WHERE e.tenant_id = bank_files.tenant_id AND e.file_id = bank_files.id),
+			sum_minor = (SELECT CAST(COALESCE(SUM(e.amount_minor), 0) AS bigint) FROM bank_file_entries e
+				WHERE e.tenant_id = bank_files.tenant_id AND e.file_id = bank_files.id)
+		WHERE tenant_id = $1 AND gateway_id = $2 AND message_id IN (SELECT message_id FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2)`,
+		tenantID, gatewayID, db.Micros(tx.At))
+	tx.Then(`
+		DELETE FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND EXISTS (
+			SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = bank_adopted.tenant_id AND e.gateway_id = bank_adopted.gateway_id
+				AND e.end_to_end_id = bank_adopted.end_to_end_id)`, tenantID, gatewayID)
+}
