@@ -20,6 +20,7 @@ import (
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/recon"
 	"sepad/internal/sepa"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
@@ -63,6 +64,8 @@ var privateValues = []struct {
 	{store.Delivery{}, nil},
 	{store.Collectible{}, nil},
 	{listing.SessionSearch{}, nil},
+	{listing.SessionFilter{}, nil},
+	{recon.Filters{}, nil},
 	{listing.TransactionSearch{}, nil},
 	{listing.SubscriptionSearch{}, nil},
 	{listing.LeadSearch{}, nil},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -20,7 +21,10 @@ import (
 type subscriptionsCommand struct {
 	List    subscriptionsListCommand    `cmd:"" help:"List a tenant's subscriptions, the newest first."`
 	Preview subscriptionsPreviewCommand `cmd:"" help:"Show the next 24 billing dates of a subscription."`
-	Cancel  subscriptionsCancelCommand  `cmd:"" help:"Cancel a subscription at once; nothing is billed afterwards."`
+	Cancel  subscriptionsCancelCommand  `cmd:"" help:"Cancel a subscription, at once or with its period; nothing is billed afterwards."`
+	Pause   subscriptionsPauseCommand   `cmd:"" help:"Pause a subscription: nothing is billed until it is resumed."`
+	Resume  subscriptionsResumeCommand  `cmd:"" help:"Resume a subscription that is paused, or that ends with its period."`
+	Change  subscriptionsChangeCommand  `cmd:"" help:"Change what a subscription costs, or when it is billed next."`
 }
 
 type subscriptionsListCommand struct {
@@ -138,7 +142,10 @@ func printDatesJSON(p *program, dates []payment.Date) error {
 	return encoder.Encode(texts)
 }
 
-type subscriptionsCancelCommand struct{ subscriptionFlags }
+type subscriptionsCancelCommand struct {
+	At string `name:"at" enum:"now,period_end" default:"now" placeholder:"now|period_end" help:"When it ends (default: now)."`
+	subscriptionFlags
+}
 
 func (subscriptionsCancelCommand) Help() string {
 	return "A rebill that is at the gateway at this moment is still settled by the gateway's answer."
@@ -146,11 +153,84 @@ func (subscriptionsCancelCommand) Help() string {
 
 func (c *subscriptionsCancelCommand) Run(p *program) error {
 	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+		if c.At == "period_end" {
+			ending, err := b.CancelAtPeriodEnd(p.ctx, tenantID, id, payment.CancelledByOperator)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.stdout, "%s ends on %s.\n", ending.ID, ending.EndsOn)
+			return nil
+		}
 		cancelled, err := b.Cancel(p.ctx, tenantID, id, payment.CancelledByOperator)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(p.stdout, "%s is %s since %s.\n", cancelled.ID, cancelled.Status, cancelled.CancelledAt.Format(time.RFC3339))
+		return nil
+	})
+}
+
+type subscriptionsPauseCommand struct{ subscriptionFlags }
+
+func (c *subscriptionsPauseCommand) Run(p *program) error {
+	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+		paused, err := b.PauseSubscription(p.ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s is paused since %s.\n", paused.ID, paused.PausedAt.Format(time.RFC3339))
+		return nil
+	})
+}
+
+type subscriptionsResumeCommand struct{ subscriptionFlags }
+
+func (subscriptionsResumeCommand) Help() string {
+	return "Periods that have begun meanwhile are not billed; one that is owed is tried again at once."
+}
+
+func (c *subscriptionsResumeCommand) Run(p *program) error {
+	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+		resumed, err := b.ResumeSubscription(p.ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s is billed next on %s.\n", resumed.ID, orDash(resumed.NextBillingDate.String()))
+		return nil
+	})
+}
+
+type subscriptionsChangeCommand struct {
+	Amount          string `name:"amount" placeholder:"AMOUNT" help:"What each period costs, from the first one on that has not been tried yet."`
+	NextBillingDate string `name:"next-billing-date" placeholder:"DATE" help:"When it is billed next, YYYY-MM-DD; its rhythm counts from then on."`
+	subscriptionFlags
+}
+
+func (c *subscriptionsChangeCommand) Run(p *program) error {
+	var to payment.NewTerms
+	if c.Amount != "" {
+		amount, err := payment.ParseMinor(c.Amount)
+		if err != nil || amount == 0 {
+			return fmt.Errorf("--amount %q is no amount above 0, such as 29.99", c.Amount)
+		}
+		to.AmountMinor = &amount
+	}
+	if c.NextBillingDate != "" {
+		day, err := payment.ParseDate(c.NextBillingDate)
+		if err != nil {
+			return fmt.Errorf("--next-billing-date %q is no date in the form YYYY-MM-DD", c.NextBillingDate)
+		}
+		to.NextBillingDate = day
+	}
+	if to == (payment.NewTerms{}) {
+		return errors.New("say what changes with --amount or --next-billing-date")
+	}
+	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+		changed, err := b.ChangeTerms(p.ctx, tenantID, id, to)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s costs %s %s and is billed next on %s.\n", changed.ID, changed.AmountMinor, changed.Currency, orDash(changed.NextBillingDate.String()))
 		return nil
 	})
 }

@@ -29,6 +29,12 @@ func TestSubscriptionsCommand(t *testing.T) {
 		t.Errorf("%d dates are previewed", dates)
 	}
 	pausedByBank(t, s, folder, payment)
+	want(t, mustSepad(t, folder, "subscriptions", "pause", id), id+" is paused since ")
+	want(t, mustSepad(t, folder, "subscriptions", "resume", id), id+" is billed next on 20")
+	want(t, mustSepad(t, folder, "subscriptions", "change", id, "--amount", "12.50"), id+" costs 12.50 EUR")
+	expectOneLine(t, sepad(t, folder, "subscriptions", "change", id), 1, "say what changes with --amount or --next-billing-date")
+	expectOneLine(t, sepad(t, folder, "subscriptions", "change", id, "--next-billing-date", "soon"), 1, "is no date in the form YYYY-MM-DD")
+	want(t, mustSepad(t, folder, "subscriptions", "cancel", id, "--at", "period_end"), id+" ends on 20")
 	want(t, mustSepad(t, folder, "subscriptions", "cancel", id), id+" is CANCELLED since ")
 	expectOneLine(t, sepad(t, folder, "subscriptions", "cancel", id), 1, "sepad: The subscription is cancelled already.")
 	want(t, mustSepad(t, folder, "subscriptions", "preview", id, "--format", "json"), "[]")

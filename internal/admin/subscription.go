@@ -18,6 +18,9 @@ func (a *Admin) subscriptionRoutes() []web.Route {
 		{Method: "GET", Pattern: one, Handler: a.guarded(a.showSubscription)},
 		{Method: "GET", Pattern: one + "preview/", Handler: a.guarded(a.previewSubscription)},
 		{Method: "POST", Pattern: one + "cancel/", Handler: a.guarded(a.cancelSubscription)},
+		{Method: "POST", Pattern: one + "pause/", Handler: a.guarded(a.pauseSubscription)},
+		{Method: "POST", Pattern: one + "resume/", Handler: a.guarded(a.resumeSubscription)},
+		{Method: "POST", Pattern: one + "change/", Handler: a.guarded(a.changeSubscription)},
 	}
 }
 
@@ -50,17 +53,57 @@ func (a *Admin) showSubscription(w http.ResponseWriter, r *http.Request) error {
 }
 
 // cancelSubscription answers POST /subscriptions/{id}/cancel/ with the
-// subscription as it ended.
+// subscription as it is then, pause, resume and change likewise.
 func (a *Admin) cancelSubscription(w http.ResponseWriter, r *http.Request) error {
+	var atPeriodEnd bool
+	return a.steer(w, r, func(in *web.Reader) { atPeriodEnd = web.ReadCancelAt(in) },
+		func(tenantID, id uuid.UUID) (payment.Subscription, error) {
+			if atPeriodEnd {
+				return a.Billing.CancelAtPeriodEnd(r.Context(), tenantID, id, payment.CancelledByOperator)
+			}
+			return a.Billing.Cancel(r.Context(), tenantID, id, payment.CancelledByOperator)
+		})
+}
+
+func (a *Admin) pauseSubscription(w http.ResponseWriter, r *http.Request) error {
+	return a.steer(w, r, func(*web.Reader) {}, func(tenantID, id uuid.UUID) (payment.Subscription, error) {
+		return a.Billing.PauseSubscription(r.Context(), tenantID, id)
+	})
+}
+
+func (a *Admin) resumeSubscription(w http.ResponseWriter, r *http.Request) error {
+	return a.steer(w, r, func(*web.Reader) {}, func(tenantID, id uuid.UUID) (payment.Subscription, error) {
+		return a.Billing.ResumeSubscription(r.Context(), tenantID, id)
+	})
+}
+
+func (a *Admin) changeSubscription(w http.ResponseWriter, r *http.Request) error {
+	var to payment.NewTerms
+	return a.steer(w, r, func(in *web.Reader) { to = web.ReadNewTerms(in) },
+		func(tenantID, id uuid.UUID) (payment.Subscription, error) {
+			return a.Billing.ChangeTerms(r.Context(), tenantID, id, to)
+		})
+}
+
+func (a *Admin) steer(w http.ResponseWriter, r *http.Request, read func(*web.Reader), do func(tenantID, id uuid.UUID) (payment.Subscription, error)) error {
+	object, err := web.DecodeOptionalObject(w, r)
+	if err != nil {
+		return err
+	}
 	tenantID, id, err := a.subscriptionNamed(r)
 	if err != nil {
 		return err
 	}
-	cancelled, err := a.Billing.Cancel(r.Context(), tenantID, id, payment.CancelledByOperator)
+	bad := payment.Fields{}
+	read(web.NewReader(object, bad))
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	steered, err := do(tenantID, id)
 	if err != nil {
 		return err
 	}
-	web.WriteBody(w, http.StatusOK, appendSubscription(nil, cancelled))
+	web.WriteBody(w, http.StatusOK, appendSubscription(nil, steered))
 	return nil
 }
 

@@ -418,3 +418,27 @@ func TestWhyASubscriptionEnded(t *testing.T) {
 	s.Advance(t, 2*month)
 	wantSubscription(t, s, closed, apptest.Fields{"cancel_reason": "refusal", "cancel_code": "AC04"})
 }
+
+func TestAnOperatorSteersASubscription(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		id := subscribe(t, s, every("MONTHLY"), apptest.Approved)
+		call := func(verb string, body apptest.Body) apptest.Answer {
+			t.Helper()
+			return s.Do(t, operator(subscriptions+id+"/"+verb+"/", body))
+		}
+		call("pause", apptest.Body{}).Want(t, http.StatusOK, apptest.Fields{"paused_at": apptest.Any, "tenant_id": apptest.Shop})
+		s.Advance(t, 2*month)
+		wantSubscription(t, s, id, apptest.Fields{"successful_billing_count": 0})
+		call("resume", apptest.Body{}).Want(t, http.StatusOK, apptest.Fields{"paused_at": nil, "next_billing_date": apptest.Any})
+		call("change", apptest.Body{"amount": "12.34"}).Want(t, http.StatusOK, apptest.Fields{"billing_amount": "12.34"})
+		call("change", apptest.Body{}).WantBad(t, map[string]string{"amount": ""})
+		s.Advance(t, month)
+		wantSubscription(t, s, id, apptest.Fields{"successful_billing_count": 1, "total_revenue": "42.33"})
+		call("cancel", apptest.Body{"at": "period_end"}).Want(t, http.StatusOK, apptest.Fields{"status": "ACTIVE", "ends_on": apptest.Any})
+		call("cancel", apptest.Body{"at": "soon"}).WantBad(t, map[string]string{"at": ""})
+		s.Advance(t, month)
+		wantSubscription(t, s, id, apptest.Fields{"status": "CANCELLED", "cancel_reason": "operator", "successful_billing_count": 1})
+		s.Do(t, operator(subscriptions+apptest.Shop+"/pause/", apptest.Body{})).Want(t, http.StatusNotFound, nil)
+	})
+}

@@ -87,6 +87,11 @@ var scopes = []struct {
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/transactions/"+apptest.Shop+"/refunds/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodGet, "/api/v1/subscriptions/"+apptest.Shop+"/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/cancel/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/pause/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/resume/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/change/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodGet, apptest.Sessions)},
+	{limit.APIKeyManage, true, manageRequest(http.MethodGet, apptest.Path(apptest.Shop, "result"))},
 	{limit.BrowserRead, false, retrieveRequest},
 	{limit.BrowserPay, false, func(_ *testing.T, _ *apptest.Server, token string) apptest.Request {
 		return apptest.PayRequest(token, "")

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -106,5 +107,50 @@ func TestAMerchantCancelsASubscription(t *testing.T) {
 		}
 		s.Do(t, cancel).Want(t, http.StatusOK, fields{"status": "CANCELLED", "cancel_reason": "merchant", "next_billing_date": nil})
 		s.Do(t, cancel).WantDetail(t, http.StatusConflict, "The subscription is cancelled already.")
+	})
+}
+
+func TestAMerchantSteersASubscription(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		key := keyWith(t, s, merchant.ScopeSubscriptions, merchant.ScopeReports)
+		paid := s.Pay(t, s.Create(t, apptest.InCampaign(apptest.MonthlyCampaign)), apptest.Approved)
+		one := "/api/v1/subscriptions/" + paid.Want(t, http.StatusOK, nil).Text(t, "subscription.id") + "/"
+		next := paid.Text(t, "subscription.next_billing_date")
+		call := func(verb string, content apptest.Body) apptest.Answer {
+			t.Helper()
+			return s.Do(t, apptest.Request{Method: http.MethodPost, Path: one + verb + "/", Key: key, Body: content})
+		}
+		call("pause", apptest.Body{}).Want(t, http.StatusOK, fields{"status": "ACTIVE", "next_billing_date": nil, "paused_at": apptest.Any, "ends_on": nil})
+		call("pause", apptest.Body{}).WantDetail(t, http.StatusConflict, "The subscription is paused already.")
+		call("resume", apptest.Body{}).Want(t, http.StatusOK, fields{"next_billing_date": next, "paused_at": nil})
+		call("resume", apptest.Body{}).WantDetail(t, http.StatusConflict, "The subscription is not paused.")
+		moved := s.Now(t).AddDate(0, 0, 40).UTC().Format(time.DateOnly)
+		call("change", apptest.Body{"amount": "34.99", "next_billing_date": moved}).
+			Want(t, http.StatusOK, fields{"billing_amount": "34.99", "next_billing_date": moved, "billing_anchor_date": moved})
+		day := s.Now(t).UTC().Format(time.DateOnly)
+		listed := s.Do(t, apptest.Request{Path: "/api/v1/reconciliation/subscriptions/?start_date=" + day, Key: key})
+		listed.Want(t, http.StatusOK, fields{"results.0.billing_anchor_date": moved, "results.0.billing_amount": "34.99"})
+		s.Do(t, apptest.Request{Path: one + "change/", Key: key, Body: apptest.Body{"amount": "-1", "next_billing_date": "soon"}, Undocumented: true}).
+			WantBad(t, map[string]string{"amount": "", "next_billing_date": ""})
+		call("cancel", apptest.Body{"at": "period_end"}).Want(t, http.StatusOK, fields{"status": "ACTIVE", "ends_on": moved, "next_billing_date": nil})
+		call("change", apptest.Body{"next_billing_date": moved}).Want(t, http.StatusConflict, nil)
+		for _, verb := range []string{"pause", "resume", "change"} {
+			for name, wrong := range map[string]struct {
+				key, path string
+				status    int
+			}{
+				"a key without the scope": {s.Key, one, http.StatusForbidden}, "no key": {"", one, http.StatusUnauthorized},
+				"one that nobody has":     {key, "/api/v1/subscriptions/this/", http.StatusNotFound},
+				"one of another tenant's": {key, "/api/v1/subscriptions/" + apptest.Rival + "/", http.StatusNotFound},
+			} {
+				got := s.Do(t, apptest.Request{Path: wrong.path + verb + "/", Key: wrong.key, Body: apptest.Body{"amount": "1.00"}})
+				if got.Status != wrong.status {
+					t.Errorf("%s of %s is answered %d: %s", verb, name, got.Status, got.Raw)
+				}
+			}
+		}
+		s.Advance(t, 41*24*time.Hour)
+		s.Do(t, apptest.Request{Path: one, Key: key}).Want(t, http.StatusOK, fields{"status": "CANCELLED", "cancel_reason": "merchant", "successful_billing_count": 0})
 	})
 }

@@ -112,7 +112,7 @@ func TestPathsAndMethods(t *testing.T) {
 	})
 	t.Run("a wrong method is a 405 that names the right ones", func(t *testing.T) {
 		for path, allow := range map[string]string{
-			apptest.Sessions: "OPTIONS, POST", apptest.Path(token): "GET, HEAD, OPTIONS", apptest.Path(token, "pay"): "OPTIONS, POST",
+			apptest.Sessions: "GET, HEAD, OPTIONS, POST", apptest.Path(token): "GET, HEAD, OPTIONS", apptest.Path(token, "pay"): "OPTIONS, POST",
 			apptest.Path(token, "verify"): "OPTIONS, POST", apptest.Path(token, "cancel"): "OPTIONS, POST", ibanPath: "OPTIONS, POST",
 		} {
 			for _, method := range []string{"DELETE", "PUT", "PATCH", "TRACE", "NONSENSE"} {

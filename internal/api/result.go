@@ -12,27 +12,27 @@ import (
 // resultBody is the envelope of pay and verify (contract 2.9). Every key is there
 // in every answer; what has no source is null.
 type resultBody struct {
-	Object          string               `json:"object"`
-	SessionToken    string               `json:"session_token"`
-	Status          payment.ResultStatus `json:"status"`
-	Livemode        bool                 `json:"livemode"`
-	CreatedAt       *string              `json:"created_at"`
-	ProcessedAt     *string              `json:"processed_at"`
-	OrderNumber     *string              `json:"order_number"`
-	VerificationURL *string              `json:"verification_url"`
-	Error           *string              `json:"error"`
-	RetryAllowed    *bool                `json:"retry_allowed"`
-	Amount          *string              `json:"amount"`
-	Currency        *string              `json:"currency"`
-	Transaction     transactionBody      `json:"transaction"`
-	Order           orderBody            `json:"order"`
-	Subscription    *subscriptionBody    `json:"subscription"`
-	Lead            idBody               `json:"lead"`
-	PaymentMethod   paymentMethodBody    `json:"payment_method"`
-	SEPA            sepaBody             `json:"sepa"`
-	Adapter         adapterBody          `json:"adapter"`
-	PaymentGateway  gatewayBody          `json:"payment_gateway"`
-	ErrorDetails    *errorDetailsBody    `json:"error_details"`
+	Object          string                `json:"object"`
+	SessionToken    string                `json:"session_token"`
+	Status          *payment.ResultStatus `json:"status"`
+	Livemode        bool                  `json:"livemode"`
+	CreatedAt       *string               `json:"created_at"`
+	ProcessedAt     *string               `json:"processed_at"`
+	OrderNumber     *string               `json:"order_number"`
+	VerificationURL *string               `json:"verification_url"`
+	Error           *string               `json:"error"`
+	RetryAllowed    *bool                 `json:"retry_allowed"`
+	Amount          *string               `json:"amount"`
+	Currency        *string               `json:"currency"`
+	Transaction     *transactionBody      `json:"transaction"`
+	Order           *orderBody            `json:"order"`
+	Subscription    *subscriptionBody     `json:"subscription"`
+	Lead            idBody                `json:"lead"`
+	PaymentMethod   paymentMethodBody     `json:"payment_method"`
+	SEPA            sepaBody              `json:"sepa"`
+	Adapter         adapterBody           `json:"adapter"`
+	PaymentGateway  gatewayBody           `json:"payment_gateway"`
+	ErrorDetails    *errorDetailsBody     `json:"error_details"`
 }
 
 type transactionBody struct {
@@ -98,29 +98,46 @@ type errorDetailsBody struct {
 func resultOf(r checkout.Result) resultBody {
 	t := r.Transaction
 	body := resultBody{
-		Object: "payment_session.result", SessionToken: r.Session.Token, Status: r.Status, Livemode: r.Livemode,
-		CreatedAt: instant(t.CreatedAt), ProcessedAt: instant(t.ProcessedAt), OrderNumber: given(r.Order.Number),
-		RetryAllowed: r.RetryAllowed, Amount: given(t.AmountMinor.String()), Currency: given(t.Currency),
-		Transaction: transactionBody{
-			t.ID, t.MerchantTransactionID, given(t.GatewayReference), t.TenantReferenceID, t.Status, t.Type,
-		},
-		Order: orderBody{r.Order.ID, r.Order.Number, r.Order.Status}, Subscription: subscriptionOf(r.Subscription),
-		Lead: idBody{*t.LeadID},
-		PaymentMethod: paymentMethodBody{
-			"sepa_debit", given(t.IBANLast4()), given(t.IBANCountry), given(t.BIC), given(t.BankName), given(t.HolderName),
-		},
-		SEPA:           sepaBody{MandateReference: given(t.MandateReference), SequenceType: given(t.SequenceType)},
+		Object: "payment_session.result", SessionToken: r.Session.Token, Status: given(r.Status), Livemode: r.Livemode,
+		CreatedAt: instant(t.CreatedAt), ProcessedAt: instant(t.ProcessedAt), RetryAllowed: r.RetryAllowed,
+		Amount: given(t.AmountMinor.String()), Currency: given(t.Currency), Transaction: transactionOf(t),
+		Subscription: subscriptionOf(r.Subscription), Lead: idBody{r.Session.LeadID}, PaymentMethod: methodOf(t),
+		SEPA:           sepaBody{MandateReference: given(r.Session.MandateReference), SequenceType: given(t.SequenceType)},
 		Adapter:        adapterBody{r.AdapterName},
 		PaymentGateway: gatewayBody{r.Gateway.ID, r.Gateway.Name, given(r.Gateway.Descriptor), r.Gateway.TestMode},
+		ErrorDetails:   errorDetailsOf(t.Decline),
+	}
+	if o := r.Order; o != nil {
+		body.OrderNumber, body.Order = given(o.Number), &orderBody{o.ID, o.Number, o.Status}
 	}
 	if r.Status == payment.ResultAwaiting {
 		body.VerificationURL = given(t.VerificationURL)
 	}
-	if d := t.Decline; d != nil {
-		body.Error = given(d.Words())
-		body.ErrorDetails = &errorDetailsBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
+	if t.Decline != nil {
+		body.Error = given(t.Decline.Words())
 	}
 	return body
+}
+
+// transactionOf is null where nobody has tried to pay yet.
+func transactionOf(t payment.Transaction) *transactionBody {
+	if t.ID == uuid.Nil {
+		return nil
+	}
+	return &transactionBody{t.ID, t.MerchantTransactionID, given(t.GatewayReference), t.TenantReferenceID, t.Status, t.Type}
+}
+
+func methodOf(t payment.Transaction) paymentMethodBody {
+	return paymentMethodBody{
+		"sepa_debit", given(t.IBANLast4()), given(t.IBANCountry), given(t.BIC), given(t.BankName), given(t.HolderName),
+	}
+}
+
+func errorDetailsOf(d *payment.Decline) *errorDetailsBody {
+	if d == nil {
+		return nil
+	}
+	return &errorDetailsBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
 }
 
 func subscriptionOf(s *payment.Subscription) *subscriptionBody {

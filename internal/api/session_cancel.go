@@ -16,10 +16,10 @@ type cancelledBody struct {
 
 // cancelSession answers POST /payment-sessions/{token}/cancel/ (contract 4.5).
 func (a *API) cancelSession(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
-	token := r.PathValue("token")
-	if err := a.Checkout.Cancel(r.Context(), caller.TenantID, token); err != nil {
+	ended, err := a.Checkout.Cancel(r.Context(), caller.TenantID, r.PathValue("token"))
+	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, cancelledBody{token, payment.SessionExpired})
+	web.WriteJSON(w, r, http.StatusOK, cancelledBody{ended.Token, ended.Status})
 	return nil
 }

@@ -99,6 +99,7 @@ func (a *API) create(r *http.Request, object *web.Object, caller store.Credentia
 	}
 	bad := payment.Fields{}
 	request := readCreate(web.NewReader(object, bad))
+	a.readOptions(&request, web.NewReader(object, bad), bad)
 	request.Key = web.ReadRequestKey(r, caller.TenantID, object.Source(), a.Checkout.Clock.Now(), bad)
 	if recalled {
 		request.RestsOn = &caller

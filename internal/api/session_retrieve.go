@@ -87,9 +87,7 @@ func sessionOf(v checkout.View) sessionBody {
 		Mandate: mandateBody{v.Session.AcceptanceMode},
 		Lead:    leadBody{v.Lead.FirstName, v.Lead.LastName, v.Lead.Email},
 	}
-	if v.Offer != nil {
-		body.Offer.ProductName, body.Offer.ProductDescription = v.Offer.ProductName, v.Offer.ProductDescription
-	}
+	body.Offer.ProductName, body.Offer.ProductDescription = v.ProductName(), v.ProductDescription()
 	return body
 }
 
@@ -103,7 +101,7 @@ func campaignOf(v checkout.View) any {
 		Branding: brandingBody{page.Branding.LogoURL, page.Branding.PrimaryColor, page.Branding.AccentColor},
 		Content:  page.Content, ShowProductName: page.ShowProductName, ShowProductPrice: page.ShowProductPrice,
 		ShowProductDescription: page.ShowProductDescription, OfferOverrides: map[string]any{},
-		SuccessRedirectURL: page.SuccessRedirectURL, FailureRedirectURL: page.FailureRedirectURL,
+		SuccessRedirectURL: v.SuccessRedirectURL(), FailureRedirectURL: v.FailureRedirectURL(),
 	}
 	if v.Campaign != nil && v.Campaign.OfferOverrides != nil {
 		body.OfferOverrides = v.Campaign.OfferOverrides

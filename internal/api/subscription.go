@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 	"sepad/internal/record"
 	"sepad/internal/store"
@@ -23,9 +25,44 @@ func (a *API) showSubscription(w http.ResponseWriter, r *http.Request, caller st
 	return nil
 }
 
-// cancelSubscription answers POST /subscriptions/{id}/cancel/ (contract 4.9) with
-// the subscription as it ended.
+// cancelSubscription answers POST /subscriptions/{id}/cancel/ (contract 4.9).
 func (a *API) cancelSubscription(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
+	var atPeriodEnd bool
+	return a.steer(w, r, func(in *web.Reader) { atPeriodEnd = web.ReadCancelAt(in) },
+		func(id uuid.UUID) (payment.Subscription, error) {
+			if atPeriodEnd {
+				return a.Billing.CancelAtPeriodEnd(r.Context(), caller.TenantID, id, payment.CancelledByMerchant)
+			}
+			return a.Billing.Cancel(r.Context(), caller.TenantID, id, payment.CancelledByMerchant)
+		})
+}
+
+// pauseSubscription answers POST /subscriptions/{id}/pause/ (contract 4.9).
+func (a *API) pauseSubscription(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
+	return a.steer(w, r, func(*web.Reader) {}, func(id uuid.UUID) (payment.Subscription, error) {
+		return a.Billing.PauseSubscription(r.Context(), caller.TenantID, id)
+	})
+}
+
+// resumeSubscription answers POST /subscriptions/{id}/resume/ (contract 4.9).
+func (a *API) resumeSubscription(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
+	return a.steer(w, r, func(*web.Reader) {}, func(id uuid.UUID) (payment.Subscription, error) {
+		return a.Billing.ResumeSubscription(r.Context(), caller.TenantID, id)
+	})
+}
+
+// changeSubscription answers POST /subscriptions/{id}/change/ (contract 4.9).
+func (a *API) changeSubscription(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
+	var to payment.NewTerms
+	return a.steer(w, r, func(in *web.Reader) { to = web.ReadNewTerms(in) },
+		func(id uuid.UUID) (payment.Subscription, error) {
+			return a.Billing.ChangeTerms(r.Context(), caller.TenantID, id, to)
+		})
+}
+
+// steer reads what is asked of a subscription, does it, and answers with the
+// subscription as it is then.
+func (a *API) steer(w http.ResponseWriter, r *http.Request, read func(*web.Reader), do func(id uuid.UUID) (payment.Subscription, error)) error {
 	object, err := web.DecodeOptionalObject(w, r)
 	if err != nil {
 		return err
@@ -35,16 +72,14 @@ func (a *API) cancelSubscription(w http.ResponseWriter, r *http.Request, caller 
 		return err
 	}
 	bad := payment.Fields{}
-	if at := web.NewReader(object, bad).Text("at"); at != "" && at != "now" {
-		bad.Add("at", "at must be now: nothing is billed afterwards.")
-	}
+	read(web.NewReader(object, bad))
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	cancelled, err := a.Billing.Cancel(r.Context(), caller.TenantID, id, payment.CancelledByMerchant)
+	steered, err := do(id)
 	if err != nil {
 		return err
 	}
-	web.WriteBody(w, http.StatusOK, record.AppendSubscription(nil, cancelled))
+	web.WriteBody(w, http.StatusOK, record.AppendSubscription(nil, steered))
 	return nil
 }

@@ -2,7 +2,8 @@
 //
 //	rebill.go   what is due: claim – submit – settle, many at a time
 //	prepare.go  the same ahead of time, where payers are told before their bank is
-//	cancel.go   a subscription is ended by hand, and what is still to come of one
+//	steer.go    what people do to a subscription: end, pause, resume, change it
+//	preview.go  what is still to come of one
 //
 // When a period is due, how a refusal is followed up and what ends a
 // subscription is decided by package payment; what became of a rebill that was

@@ -159,17 +159,19 @@ func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.
 var errNoAddress = errors.New("the account is outside the European Economic Area and the payer's address is not known: it is taken from the lead as soon as a session gives it")
 
 // claimOne writes down the rebill of a subscription, or ends one whose mandate has
-// lapsed. So many of the references that it could have are taken. When the silence
+// lapsed or whose last period is over. So many of the references that it could have are taken. When the silence
 // is over others may ask the gateway about the rebill.
 func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken int, silence time.Duration, now time.Time) (*payment.Change, error) {
 	sub := due.Subscription
-	lapsed, err := sub.Lapse(now)
-	if err != nil {
-		return nil, err
-	}
-	if lapsed {
-		tx.ChangeSubscription(due.Subscription, sub)
-		return nil, nil
+	for _, end := range []func(time.Time) (bool, error){sub.Lapse, sub.EndWithPeriod} {
+		ended, err := end(now)
+		if err != nil {
+			return nil, err
+		}
+		if ended {
+			tx.ChangeSubscription(due.Subscription, sub)
+			return nil, nil
+		}
 	}
 	if due.Lead.LacksAddress(due.First.IBANCountry) {
 		return nil, errNoAddress
@@ -178,6 +180,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken
 	if err != nil {
 		return nil, err
 	}
+	rebill.KeepPrice(due.TriedMinor)
 	rebill.Transaction.MerchantTransactionID = payment.RebillReference(sub, rebill.Subscription.Tries+taken)
 	rebill.Transaction.Attempt.Silence = silence
 	tx.ClaimRebill(rebill, due.SealedIBAN)

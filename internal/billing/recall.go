@@ -72,6 +72,7 @@ func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now
 		if err != nil {
 			return false, err
 		}
+		rebill.KeepPrice(due.TriedMinor)
 		rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+ahead)
 		isTaken, err := b.Checkout.Store.Tenant(due.Subscription.TenantID).HasReference(ctx, rebill.Transaction.MerchantTransactionID)
 		if err != nil {

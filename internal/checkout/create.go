@@ -34,6 +34,9 @@ type CreateRequest struct {
 	MaxAttempts      *int
 	CustomerIP       string
 
+	TenantReferenceID *string
+	Options           payment.SessionOptions
+
 	// Key is the name under which the merchant may repeat the request.
 	Key store.RequestKey
 
@@ -110,7 +113,7 @@ func (c *Checkout) resolve(setup *merchant.Setup, req CreateRequest, bad payment
 	s := payment.Session{
 		ID: payment.NewID(), TenantID: setup.Tenant.ID, Token: payment.NewToken(setup.Tenant.Number),
 		Status: payment.SessionPending, HoldsLead: true, MandateReference: payment.NewMandateReference(),
-		CustomerIP: req.CustomerIP, MaxAttempts: payment.DefaultPaymentAttempts,
+		TenantReferenceID: req.TenantReferenceID, Options: req.Options, CustomerIP: req.CustomerIP, MaxAttempts: payment.DefaultPaymentAttempts,
 		AcceptanceMode: payment.AcceptCheckbox, ExpiresAt: now.Add(c.SessionTTL), CreatedAt: now, UpdatedAt: now,
 	}
 	if req.HasCampaign {

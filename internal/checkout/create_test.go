@@ -222,16 +222,16 @@ func TestCancelEndsAMerchantsOwnSession(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		found := till.Session(t)
-		if err := till.Cancel(t.Context(), till.NewShop(t).ID, found.Session.Token); payment.KindOf(err) != payment.NotFound {
+		if _, err := till.Cancel(t.Context(), till.NewShop(t).ID, found.Session.Token); payment.KindOf(err) != payment.NotFound {
 			t.Errorf("by another tenant: %v", err)
 		}
-		if err := till.Cancel(t.Context(), till.Shop.ID, found.Session.Token); err != nil {
+		if _, err := till.Cancel(t.Context(), till.Shop.ID, found.Session.Token); err != nil {
 			t.Fatal(err)
 		}
-		if err := till.Cancel(t.Context(), till.Shop.ID, found.Session.Token); payment.KindOf(err) != payment.Gone {
+		if _, err := till.Cancel(t.Context(), till.Shop.ID, found.Session.Token); payment.KindOf(err) != payment.Gone {
 			t.Errorf("a second time: %v", err)
 		}
-		if err := till.Cancel(t.Context(), till.Shop.ID, till.Unknown(t).Session.Token); payment.KindOf(err) != payment.Conflict {
+		if _, err := till.Cancel(t.Context(), till.Shop.ID, till.Unknown(t).Session.Token); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("while a payment is under way: %v", err)
 		}
 	})

@@ -6,6 +6,7 @@
 //	evidence.go what a payer agreed to, for the day on which a bank asks
 //	pay.go      claim – submit – settle
 //	verify.go   the same around the question whether a mandate was verified
+//	standing.go what has become of a session, for its merchant
 //	cancel.go   the merchant gives up
 //	due.go      what time brings: expiry, and settlement of pending payments
 //	recover.go  what became of a payment whose outcome is not known

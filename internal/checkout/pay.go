@@ -154,6 +154,9 @@ func (c *Checkout) charge(setup *merchant.Setup, account merchant.GatewayAccount
 		Descriptor: account.Descriptor, MerchantName: setup.Tenant.Name, CustomerIP: claimed.Session.CustomerIP,
 		ReturnURL: c.PaymentURL(claimed.Session.Token), At: t.CreatedAt,
 	}
+	if claimed.Session.Options.ReturnURL != "" && t.Source == payment.SourceAPI {
+		charge.ReturnURL += "return/"
+	}
 	if charge.CustomerIP == "" && in.ClientIP.IsValid() {
 		charge.CustomerIP = in.ClientIP.String()
 	}

@@ -54,6 +54,51 @@ func (c *Checkout) Retrieve(ctx context.Context, token string) (View, error) {
 	return v, nil
 }
 
+// SuccessRedirectURL is where the hosted page leads on to after a payment: the
+// session's own address, else the page's. It is nil for none.
+func (v View) SuccessRedirectURL() *string {
+	if v.Session.Options.SuccessRedirectURL != "" {
+		return &v.Session.Options.SuccessRedirectURL
+	}
+	if v.Page == nil {
+		return nil
+	}
+	return v.Page.SuccessRedirectURL
+}
+
+// FailureRedirectURL is where it leads on to when nothing was paid.
+func (v View) FailureRedirectURL() *string {
+	if v.Session.Options.FailureRedirectURL != "" {
+		return &v.Session.Options.FailureRedirectURL
+	}
+	if v.Page == nil {
+		return nil
+	}
+	return v.Page.FailureRedirectURL
+}
+
+// ProductName is what the session or its offer calls the product, nil for neither.
+func (v View) ProductName() *string {
+	if v.Session.Options.ProductName != "" {
+		return &v.Session.Options.ProductName
+	}
+	if v.Offer == nil {
+		return nil
+	}
+	return v.Offer.ProductName
+}
+
+// ProductDescription is what the session or its offer says of the product.
+func (v View) ProductDescription() *string {
+	if v.Session.Options.ProductDescription != "" {
+		return &v.Session.Options.ProductDescription
+	}
+	if v.Offer == nil {
+		return nil
+	}
+	return v.Offer.ProductDescription
+}
+
 // CampaignName is the campaign's name, in direct mode the tenant's.
 func (v View) CampaignName() string {
 	if v.Campaign != nil {

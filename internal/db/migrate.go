@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -74,7 +75,7 @@ func (p *postgres) migrate(ctx context.Context, schema Schema) error {
 		return err
 	}
 	defer func() { _ = lock.Close(context.WithoutCancel(ctx)) }()
-	if _, err := lock.Exec(ctx, "SELECT pg_advisory_lock($1)", migrationLock); err != nil {
+	if err := lockMigrations(ctx, lock); err != nil {
 		return err
 	}
 	db := stdlib.OpenDBFromPool(p.connections)
@@ -88,6 +89,24 @@ func (p *postgres) migrate(ctx context.Context, schema Schema) error {
 	}
 	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
+}
+
+// lockMigrations waits for the lock by asking again: a statement that waits holds a
+// snapshot, and an index that is built beside writers waits until all snapshots that
+// are older have ended.
+func lockMigrations(ctx context.Context, lock *pgx.Conn) error {
+	const pause = 100 * time.Millisecond
+	for {
+		var locked bool
+		if err := lock.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", migrationLock).Scan(&locked); err != nil || locked {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (s *sqlite) migrate(ctx context.Context, schema Schema) error {

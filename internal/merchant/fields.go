@@ -149,20 +149,27 @@ func (o object) url(key string) string {
 	if text == "" {
 		return ""
 	}
-	address, err := url.Parse(text)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" {
-		o.wrong(key, "Give an address that begins with http:// or https://.")
-		return ""
-	}
-	if address.Scheme == "http" && o.r.rules.Environment == Production {
-		o.wrong(key, "In production an address begins with https://.")
-		return ""
-	}
-	if address.User != nil {
-		o.wrong(key, "An address must not hold a user name or password.")
+	if fault := AddressFault(text, o.r.rules.Environment); fault != "" {
+		o.wrong(key, "%s", fault)
 		return ""
 	}
 	return text
+}
+
+// AddressFault says what is wrong with an address that a browser or we are sent to,
+// "" for nothing.
+func AddressFault(text string, environment Environment) string {
+	address, err := url.Parse(text)
+	switch {
+	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "":
+		return "Give an address that begins with http:// or https://."
+	case address.Scheme == "http" && environment == Production:
+		return "In production an address begins with https://."
+	case address.User != nil:
+		return "An address must not hold a user name or password."
+	default:
+		return ""
+	}
 }
 
 var colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)

@@ -81,6 +81,16 @@ func (p *Page) chooseLanguage(w http.ResponseWriter, r *http.Request, choice str
 	return preferredLanguage(r.Header.Get("Accept-Language"))
 }
 
+// hasChosen tells that the payer has picked a language, now or earlier, so that the
+// session's language does not count.
+func hasChosen(r *http.Request) bool {
+	choices := []string{r.URL.Query().Get("lang"), r.PostForm.Get(fieldLanguage), r.PostForm.Get(fieldShown)}
+	if cookie, err := r.Cookie(languageCookie); err == nil {
+		choices = append(choices, cookie.Value)
+	}
+	return slices.ContainsFunc(choices, func(code string) bool { return findLanguage(code) != nil })
+}
+
 // maxAcceptLanguage bounds the work that a header can ask for.
 const maxAcceptLanguage = 512
 

@@ -31,9 +31,9 @@ func (v visit) order() *orderView {
 		o.Title, o.Product = cmp.Or(o.Product, v.texts.Order), ""
 	}
 	if v.showsDescription() {
-		o.Description = v.override("product_description")
-		if v.Offer != nil && v.Offer.ProductDescription != nil {
-			o.Description = cmp.Or(o.Description, *v.Offer.ProductDescription)
+		o.Description = cmp.Or(v.Session.Options.ProductDescription, v.override("product_description"))
+		if text := v.ProductDescription(); text != nil {
+			o.Description = cmp.Or(o.Description, *text)
 		}
 	}
 	if v.showsPrice() {
@@ -45,12 +45,12 @@ func (v visit) order() *orderView {
 // product is what is bought. A session without an offer has no name for it but
 // the shop's: a hosted page's own name is for its operator.
 func (v visit) product() string {
-	name := cmp.Or(v.override("product_name"), v.override("name"))
+	name := cmp.Or(v.Session.Options.ProductName, v.override("product_name"), v.override("name"))
 	if v.Offer == nil {
 		return cmp.Or(name, v.Tenant.Name)
 	}
-	if v.Offer.ProductName != nil {
-		name = cmp.Or(name, *v.Offer.ProductName)
+	if text := v.ProductName(); text != nil {
+		name = cmp.Or(name, *text)
 	}
 	return cmp.Or(name, v.Offer.Name)
 }

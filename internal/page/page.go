@@ -7,6 +7,7 @@
 //	POST /pay/{token}/bank/       the name of an IBAN's bank, while it is typed (lookup.go)
 //	POST /pay/{token}/draft/      what is being typed, kept for a reload (draft.go)
 //	GET  /pay/{token}/state/      whether there is something new to show (lookup.go)
+//	GET  /pay/{token}/return/     from the bank on to the merchant's own address (return.go)
 //	GET  /pay/{token}/logo/       the merchant's logo, fetched by us (logo.go)
 //	GET  /pay/assets/{hash}/…     style and script, kept by browsers for good (assets.go)
 //
@@ -57,7 +58,7 @@ func (p *Page) Routes() []web.Route {
 		{Method: http.MethodGet, Pattern: "/pay/{token}/", Handler: p.explained(p.show)},
 		{Method: http.MethodPost, Pattern: "/pay/{token}/", Handler: p.explained(p.submit)},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
-			"mandate": p.explained(p.showMandate), "state": p.showState, "logo": p.showLogo,
+			"mandate": p.explained(p.showMandate), "return": p.explained(p.returnToShop), "state": p.showState, "logo": p.showLogo,
 		})},
 		{Method: http.MethodPost, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
 			"bank": p.lookUpBank, "draft": p.takeDraft,
@@ -119,6 +120,9 @@ func (p *Page) find(r *http.Request, l *pageLanguage) (visit, error) {
 	view, err := p.Checkout.Retrieve(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return visit{}, err
+	}
+	if own := findLanguage(view.Session.Options.Language); own != nil && !hasChosen(r) {
+		l = own
 	}
 	v := visit{View: view, pageLanguage: l, now: p.Checkout.Clock.Now(), draft: p.readDraft(r, view.Session)}
 	if id := view.Session.LastTransactionID; id != nil {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
 
@@ -61,16 +62,13 @@ func (v visit) result(at stage) *resultView {
 		stageCancelled: {v.CancelledTitle, v.CancelledText},
 	}[at]
 	res := &resultView{Tone: toneNeutral, Title: words[0], Text: v.fillAttempt(words[1])}
-	if v.Page == nil {
-		return res
-	}
 	// What was refunded or returned was a payment all the same: the address
 	// for failures is not where it belongs.
 	if at == stageExpired || at == stageCancelled {
-		v.lead(res, v.Page.FailureRedirectURL, v.BackTo)
+		v.lead(res, v.FailureRedirectURL(), v.BackTo)
 	}
 	if len(res.Ways) == 0 {
-		v.offer(res, v.Page.Links.Shop, v.BackTo)
+		v.offer(res, v.ownPages().Shop, v.BackTo)
 	}
 	return res
 }
@@ -118,11 +116,9 @@ func (v visit) success(at stage) *resultView {
 		res.Title, res.Text = v.PendingTitle, v.PendingText
 	}
 	res.Text, res.Facts = v.fillAttempt(res.Text), v.receipt(at)
-	if v.Page != nil {
-		v.lead(res, v.Page.SuccessRedirectURL, v.Continue)
-		if len(res.Ways) == 0 {
-			v.offer(res, v.Page.Links.Shop, v.BackTo)
-		}
+	v.lead(res, v.SuccessRedirectURL(), v.Continue)
+	if len(res.Ways) == 0 {
+		v.offer(res, v.ownPages().Shop, v.BackTo)
 	}
 	return res
 }
@@ -179,16 +175,21 @@ func (v visit) failure() *resultView {
 	if d := v.last.Transaction.Decline; d != nil {
 		res.Text = v.decline(d.Code).What + " " + v.FailedText
 	}
-	if v.Page == nil {
-		return res
-	}
 	// What a payer still wants is to pay.
-	v.offer(res, v.Page.Links.OtherPayment, v.texts.OtherPayment)
+	v.offer(res, v.ownPages().OtherPayment, v.texts.OtherPayment)
 	before := len(res.Ways)
-	if v.lead(res, v.Page.FailureRedirectURL, v.BackTo); len(res.Ways) == before {
-		v.offer(res, v.Page.Links.Shop, v.BackTo)
+	if v.lead(res, v.FailureRedirectURL(), v.BackTo); len(res.Ways) == before {
+		v.offer(res, v.ownPages().Shop, v.BackTo)
 	}
 	return res
+}
+
+// ownPages are the merchant's, none where no hosted page names them.
+func (v visit) ownPages() merchant.Links {
+	if v.Page == nil {
+		return merchant.Links{}
+	}
+	return v.Page.Links
 }
 
 // fillAttempt puts the attempt's amount and account into a sentence.
@@ -205,7 +206,7 @@ func (v visit) lead(res *resultView, address *string, label string) {
 	if address == nil {
 		return
 	}
-	if target := withToken(*address, v.Session.Token); target != "" {
+	if target := withQuery(*address, "session_token", v.Session.Token); target != "" {
 		res.Ways = append(res.Ways, way{fill(label, "merchant", v.Tenant.Name), target})
 	}
 }
@@ -217,16 +218,18 @@ func (v visit) offer(res *resultView, address *string, label string) {
 	}
 }
 
-// withToken adds the session's token to a merchant's address, and nothing else.
-func withToken(address, token string) string {
+// withQuery adds pairs of names and texts to a merchant's address, and nothing else.
+func withQuery(address string, pairs ...string) string {
 	target, err := url.Parse(address)
 	if err != nil || target.Scheme != "https" && target.Scheme != "http" || target.Host == "" {
 		return ""
 	}
-	added := "session_token=" + url.QueryEscape(token)
-	if target.RawQuery != "" {
-		added = target.RawQuery + "&" + added
+	for i := 0; i < len(pairs); i += 2 {
+		added := pairs[i] + "=" + url.QueryEscape(pairs[i+1])
+		if target.RawQuery != "" {
+			added = target.RawQuery + "&" + added
+		}
+		target.RawQuery = added
 	}
-	target.RawQuery = added
 	return target.String()
 }

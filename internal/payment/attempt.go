@@ -37,6 +37,9 @@ func Begin(s Session, lead Lead, order *Order, sub Submission, now time.Time) (C
 		Attempt:   Attempt{Number: s.AttemptsUsed + 1, Phase: PhaseSubmit},
 		CreatedAt: now, UpdatedAt: now,
 	}
+	if sub.TenantReferenceID == nil && s.TenantReferenceID != nil {
+		c.Transaction.TenantReferenceID, c.Transaction.InheritsReference = s.TenantReferenceID, true
+	}
 	if c.Transaction.AmountMinor == 0 {
 		c.Transaction.Type, c.Transaction.SequenceType = Mandate, ""
 	}

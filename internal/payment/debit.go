@@ -183,7 +183,8 @@ func (c *Change) firstRefused(o Outcome, now time.Time) error {
 	}
 	c.release()
 	sub.Period, sub.Tries, sub.SequenceType = sub.periodOf(c.Transaction), 0, c.Transaction.SequenceType
-	sub.NextBillingDate, sub.UpdatedAt = DateOf(now), now
+	sub.UpdatedAt = now
+	sub.tryOn(DateOf(now))
 	return nil
 }
 

@@ -59,11 +59,12 @@ func NewMerchantTransactionID(at time.Time) string {
 
 // RebillReference is the reference of the n-th debit of a subscription's period. It
 // follows from these alone, so that a database that was restored from a backup
-// gives a debit the name under which the gateway has it already.
+// gives a debit the name under which the gateway has it already. A rhythm that was
+// moved since is not looked at: the backup may not know of it.
 func RebillReference(s Subscription, n int) string {
 	name := s.ID.String() + "/" + strconv.Itoa(s.Period) + "/" + strconv.Itoa(n)
 	sum := sha256.Sum256([]byte(name))
-	return "TXN-" + s.PeriodStart(s.Period).Start().Format("20060102") + "-" + code(8, func(raw []byte) {
+	return "TXN-" + s.Frequency.PeriodStart(s.AnchorDate, s.Period).Start().Format("20060102") + "-" + code(8, func(raw []byte) {
 		copy(raw, sum[:])
 		sum = sha256.Sum256(sum[:])
 	})

@@ -116,7 +116,7 @@ func (c *Change) accepted(known bool, now time.Time) {
 	sub := c.Subscription
 	sub.SequenceType = SequenceRecurring
 	if sub.Status != SubscriptionCancelled {
-		sub.NextBillingDate = sub.PeriodStart(sub.periodAfter(now))
+		sub.beginOn(sub.PeriodStart(sub.periodAfter(now)))
 	}
 }
 
@@ -153,7 +153,7 @@ func (s *Subscription) collected(t Transaction, dunning Dunning, now time.Time) 
 		return err
 	}
 	s.Period, s.Tries = s.periodAfter(now), 0
-	s.NextBillingDate = s.PeriodStart(s.Period)
+	s.beginOn(s.PeriodStart(s.Period))
 	period, rest, owed := s.Owed.first()
 	if !owed {
 		return nil
@@ -173,8 +173,8 @@ func (s *Subscription) giveBack(t Transaction, now time.Time) {
 	if t.DueDate.Start().After(due.Start()) {
 		due = t.DueDate
 	}
-	if s.NextBillingDate.Start().After(due.Start()) {
-		s.NextBillingDate = due
+	if s.NextBillingDate.IsZero() || s.NextBillingDate.Start().After(due.Start()) {
+		s.tryOn(due)
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *Subscription) giveBack(t Transaction, now time.Time) {
 // one was tried again are left out.
 func (s *Subscription) periodAfter(now time.Time) int {
 	next := s.Period + 1
-	for s.Tries > 1 && !s.Frequency.PeriodStart(s.AnchorDate, next).Start().After(now) {
+	for s.Tries > 1 && !s.PeriodStart(next).Start().After(now) {
 		next++
 	}
 	return next
@@ -210,7 +210,7 @@ func (s *Subscription) tryAgain(period, tries int, dunning Dunning, now time.Tim
 		return err
 	}
 	s.Period, s.Tries, s.UpdatedAt = period, tries, now
-	s.NextBillingDate = DateOf(now).AddDays(dunning[tries-1])
+	s.tryOn(DateOf(now).AddDays(dunning[tries-1]))
 	return nil
 }
 

@@ -50,6 +50,11 @@ type Session struct {
 	HostedPageID     *uuid.UUID // nil in S2S mode
 	WebhookProfileID *uuid.UUID // nil: the tenant's default
 
+	// TenantReferenceID is the merchant's name for the purchase, which attempts have
+	// that come without one of their own.
+	TenantReferenceID *string
+	Options           SessionOptions
+
 	AcceptanceMode   AcceptanceMode
 	MandateReference string
 	CustomerIP       string

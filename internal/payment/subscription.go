@@ -47,6 +47,19 @@ type Subscription struct {
 	CancelReason CancelReason
 	CancelCode   string
 
+	// PausedAt is since when nothing is billed, zero while it is.
+	PausedAt time.Time
+	// EndsOn is the day on which it ends instead of being billed, by EndsBy's word;
+	// none and "" while it goes on.
+	EndsOn Date
+	EndsBy CancelReason
+	// RhythmDate is when period RhythmPeriod begins, after somebody has moved it; none
+	// while the anchor's rhythm holds.
+	RhythmDate   Date
+	RhythmPeriod int
+	// SteeredAt is when somebody last changed it by hand.
+	SteeredAt time.Time
+
 	SuccessfulCount int
 	FailedCount     int
 	RevenueMinor    Minor
@@ -104,7 +117,18 @@ func Subscribe(s Session, first Transaction, now time.Time) Subscription {
 
 // PeriodStart is the day on which a period is billed, none without a frequency.
 func (s Subscription) PeriodStart(period int) Date {
+	if !s.RhythmDate.IsZero() && period >= s.RhythmPeriod {
+		return s.Frequency.PeriodStart(s.RhythmDate, period-s.RhythmPeriod)
+	}
 	return s.Frequency.PeriodStart(s.AnchorDate, period)
+}
+
+// Anchor is the day that the present rhythm counts from.
+func (s Subscription) Anchor() Date {
+	if !s.RhythmDate.IsZero() {
+		return s.RhythmDate
+	}
+	return s.AnchorDate
 }
 
 // periodOf is the period that a transaction collects. The first payment has the
@@ -120,15 +144,17 @@ func (s Subscription) periodOf(t Transaction) int {
 	}
 }
 
-// DueAt is when there is something to do: a period to be billed, or a mandate
-// that lapses unused. It is zero while nothing is expected.
+// DueAt is when there is something to do: a period to be billed, an end to be made,
+// or a mandate that lapses unused. It is zero while nothing is expected.
 func (s Subscription) DueAt() time.Time {
 	if s.Status == SubscriptionCancelled || s.OpenTransactionID != nil {
 		return time.Time{}
 	}
 	due := s.lapseDate()
-	if !s.NextBillingDate.IsZero() && s.NextBillingDate.Start().Before(due.Start()) {
-		due = s.NextBillingDate
+	for _, day := range []Date{s.NextBillingDate, s.EndsOn} {
+		if !day.IsZero() && day.Start().Before(due.Start()) {
+			due = day
+		}
 	}
 	return due.Start()
 }
@@ -142,7 +168,7 @@ func (s Subscription) IsBilled() bool {
 // every try succeeds.
 func (s Subscription) Upcoming(count int) []Date {
 	dates := make([]Date, 0, count)
-	if s.NextBillingDate.IsZero() {
+	if s.NextBillingDate.IsZero() || s.EndsBy != "" {
 		return dates
 	}
 	period := s.Period
@@ -192,5 +218,6 @@ func (s *Subscription) end(trigger Trigger, why CancelReason, code string, now t
 	}
 	s.Status, s.CancelledAt, s.NextBillingDate, s.UpdatedAt = status, now, Date{}, now
 	s.CancelReason, s.CancelCode = why, code
+	s.PausedAt, s.EndsOn, s.EndsBy = time.Time{}, Date{}, ""
 	return nil
 }

@@ -120,7 +120,10 @@ type Transaction struct {
 	GatewayID             uuid.UUID
 	MerchantTransactionID string
 	TenantReferenceID     *string
-	GatewayReference      string
+	// InheritsReference tells that the reference is the session's: several attempts may
+	// have it, while one that came with a payment is that payment's alone.
+	InheritsReference bool
+	GatewayReference  string
 	// ProcessorID is a second id that a processor's file has for the payment, ""
 	// where it has one only.
 	ProcessorID string

@@ -9,26 +9,26 @@ import (
 	"sepad/internal/store/listing"
 )
 
-// Listing is one of the three endpoints.
+// Listing is one of the three endpoints of reconciliation, or a merchant's list of
+// sessions, which is paged alike and has no other form than JSON.
 type Listing[T any] struct {
 	// Name is that of the endpoint and of its files.
 	Name string
 	// Element is what XML calls a record.
 	Element string
 	Columns record.Columns[T]
-	// statuses and types are the values that the filters know; an endpoint
-	// without types has no such parameter.
-	statuses, types []string
-	// byBillingDate tells that next_billing_date_from and _to are parameters.
-	byBillingDate bool
-	position      func(*T) listing.Position
-	read          func(context.Context, store.Tenant, listing.Window, Filters) (listing.Listed[T], error)
+	// parameters reads those that are the endpoint's own.
+	parameters func(reader, *Query)
+	position   func(*T) listing.Position
+	read       func(context.Context, store.Tenant, listing.Window, Filters) (listing.Listed[T], error)
 }
 
 // Transactions lists transactions by date_processed.
 var Transactions = &Listing[payment.Transaction]{
 	Name: "transactions", Element: "transaction", Columns: record.Transactions,
-	statuses: texts(payment.TransactionStatuses), types: payment.StandardizedTypes,
+	parameters: func(r reader, q *Query) {
+		readExport(r, q, texts(payment.TransactionStatuses), payment.StandardizedTypes)
+	},
 	position: func(t *payment.Transaction) listing.Position { return listing.Position{At: t.ProcessedAt, ID: t.ID} },
 	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Transaction], error) {
 		return listing.Transactions(ctx, tenant, w, listing.TransactionFilter{
@@ -41,7 +41,9 @@ var Transactions = &Listing[payment.Transaction]{
 // type, so that these filters can be checked but cannot narrow anything.
 var Chargebacks = &Listing[payment.Chargeback]{
 	Name: "chargebacks", Element: "chargeback", Columns: record.Chargebacks,
-	statuses: []string{payment.ChargebackStatus}, types: []string{payment.ChargebackType},
+	parameters: func(r reader, q *Query) {
+		readExport(r, q, []string{payment.ChargebackStatus}, []string{payment.ChargebackType})
+	},
 	position: func(c *payment.Chargeback) listing.Position { return listing.Position{At: c.ReportedAt, ID: c.ID} },
 	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Chargeback], error) {
 		return listing.Chargebacks(ctx, tenant, w, listing.ChargebackFilter{GatewayID: f.GatewayID})
@@ -51,12 +53,40 @@ var Chargebacks = &Listing[payment.Chargeback]{
 // Subscriptions lists subscriptions by created_at.
 var Subscriptions = &Listing[payment.Subscription]{
 	Name: "subscriptions", Element: "subscription", Columns: record.Subscriptions,
-	statuses: texts(payment.SubscriptionStatuses), byBillingDate: true,
+	parameters: func(r reader, q *Query) {
+		readExport(r, q, texts(payment.SubscriptionStatuses), nil)
+		q.Filters.NextBillingFrom, q.Filters.NextBillingTo = r.between(paramBillingFrom, paramBillingTo)
+	},
 	position: func(s *payment.Subscription) listing.Position { return listing.Position{At: s.CreatedAt, ID: s.ID} },
 	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Subscription], error) {
 		return listing.Subscriptions(ctx, tenant, w, listing.SubscriptionFilter{
 			Statuses: typed[payment.SubscriptionStatus](f.Statuses), GatewayID: f.GatewayID,
 			NextBillingFrom: f.NextBillingFrom, NextBillingTo: f.NextBillingTo,
+		})
+	},
+}
+
+const (
+	longestEmail     = 254
+	longestReference = 255
+)
+
+// Sessions lists sessions by created_at.
+var Sessions = &Listing[listing.SessionRecord]{
+	Name: "sessions",
+	parameters: func(r reader, q *Query) {
+		q.Start, q.End = r.between(paramCreatedFrom, paramCreatedTo)
+		q.Filters = Filters{
+			Statuses: r.list(paramStatus, texts(payment.SessionStatuses)), TenantReferenceID: r.text(paramReference, longestReference),
+			EmailKey: payment.Lead{Email: r.text(paramEmail, longestEmail)}.EmailKey(),
+		}
+	},
+	position: func(s *listing.SessionRecord) listing.Position {
+		return listing.Position{At: s.CreatedAt, ID: s.ID}
+	},
+	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[listing.SessionRecord], error) {
+		return listing.Sessions(ctx, tenant, w, listing.SessionFilter{
+			Statuses: typed[payment.SessionStatus](f.Statuses), Now: f.Now, EmailKey: f.EmailKey, TenantReferenceID: f.TenantReferenceID,
 		})
 	},
 }

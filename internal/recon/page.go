@@ -3,6 +3,7 @@ package recon
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
@@ -16,10 +17,16 @@ type Page[T any] struct {
 	Next, Previous string
 }
 
+// endOfTime is later than anything that a clock of ours can show.
+var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
 // Read reads the page that a query asks for. Address is where the endpoint is
 // reached from outside.
 func (l *Listing[T]) Read(ctx context.Context, st *store.Store, v *vault.Vault, q *Query, address string) (Page[T], error) {
 	w := listing.Window{From: q.Start.Start(), Before: q.End.AddDays(1).Start(), Limit: q.PageSize}
+	if q.End.IsZero() {
+		w.Before = endOfTime
+	}
 	if q.cursor != nil {
 		w.Beyond, w.Backward = &q.cursor.position, q.cursor.backward
 	}

@@ -5,10 +5,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/vault"
 )
 
@@ -32,6 +36,14 @@ const (
 	paramBillingTo   = "next_billing_date_to"
 )
 
+// Parameters of a merchant's list of sessions.
+const (
+	paramCreatedFrom = "created_from"
+	paramCreatedTo   = "created_to"
+	paramEmail       = "email"
+	paramReference   = "tenant_reference_id"
+)
+
 // Format is how a page is written.
 type Format string
 
@@ -45,9 +57,13 @@ var formats = []string{string(JSON), string(XML), string(CSV)}
 
 // Filters are what narrows a listing beyond its days; what is empty admits all.
 type Filters struct {
+	sepa.Masked
 	Statuses, Types                []string
 	GatewayID                      *uuid.UUID
 	NextBillingFrom, NextBillingTo payment.Date
+	EmailKey, TenantReferenceID    string
+	// Now is when it is asked: the time of a session may have run out since it changed.
+	Now time.Time
 }
 
 // Query is a request that has been understood.
@@ -78,15 +94,8 @@ func (l *Listing[T]) Parse(rawQuery string, tenantID uuid.UUID, v *vault.Vault) 
 	}
 	r := reader{values: values, bad: payment.Fields{}}
 	q := &Query{TenantID: tenantID, listing: l.Name, parameters: values}
-	q.Start, q.End = r.days(paramStart, paramEnd)
-	q.Filters = Filters{Statuses: r.list(paramStatus, l.statuses), GatewayID: r.uuid(paramGateway)}
-	if l.types != nil {
-		q.Filters.Types = r.list(paramType, l.types)
-	}
-	if l.byBillingDate {
-		q.Filters.NextBillingFrom, q.Filters.NextBillingTo = r.billingDates()
-	}
-	q.Format, q.PageSize = r.format(), r.pageSize()
+	l.parameters(r, q)
+	q.PageSize = r.pageSize()
 	cursorText := r.one(paramCursor)
 	if cursorText != "" && !looksLikeCursor(cursorText) {
 		r.bad.Add(paramCursor, badCursor)
@@ -102,6 +111,16 @@ func (l *Listing[T]) Parse(rawQuery string, tenantID uuid.UUID, v *vault.Vault) 
 	return q, nil
 }
 
+// readExport reads what the three endpoints of reconciliation have in common.
+func readExport(r reader, q *Query, statuses, types []string) {
+	q.Start, q.End = r.days(paramStart, paramEnd)
+	q.Filters = Filters{Statuses: r.list(paramStatus, statuses), GatewayID: r.uuid(paramGateway)}
+	if types != nil {
+		q.Filters.Types = r.list(paramType, types)
+	}
+	q.Format = r.format()
+}
+
 const badCursor = "cursor is not one that this query was given. Follow next and previous as they are."
 
 // purpose is what a cursor of this query is bound to: tenant, endpoint, days and
@@ -112,10 +131,14 @@ func (q *Query) purpose() []byte {
 	if f.GatewayID != nil {
 		gateway = f.GatewayID.String()
 	}
-	return vault.Purpose(q.TenantID, strings.Join([]string{
+	parts := []string{
 		"cursor", q.listing, q.Start.String(), q.End.String(), strings.Join(f.Statuses, ","), strings.Join(f.Types, ","),
 		gateway, f.NextBillingFrom.String(), f.NextBillingTo.String(),
-	}, "|"))
+	}
+	if f.EmailKey != "" || f.TenantReferenceID != "" {
+		parts = append(parts, strconv.Quote(f.EmailKey), strconv.Quote(f.TenantReferenceID))
+	}
+	return vault.Purpose(q.TenantID, strings.Join(parts, "|"))
 }
 
 // reader reads parameters and collects one sentence for each that is bad.
@@ -168,12 +191,22 @@ func (r reader) days(first, last string) (start, end payment.Date) {
 	return start, end
 }
 
-func (r reader) billingDates() (from, to payment.Date) {
-	from, to = r.date(paramBillingFrom), r.date(paramBillingTo)
+// between reads two days of which either may be left out.
+func (r reader) between(first, last string) (from, to payment.Date) {
+	from, to = r.date(first), r.date(last)
 	if !from.IsZero() && !to.IsZero() && to.Start().Before(from.Start()) {
-		r.say(paramBillingTo, "may not be before "+paramBillingFrom+".")
+		r.say(last, "may not be before "+first+".")
 	}
 	return from, to
+}
+
+// text reads what is compared as a whole.
+func (r reader) text(name string, longest int) string {
+	text := r.one(name)
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || utf8.RuneCountInString(text) > longest {
+		r.say(name, "must be text of at most "+strconv.Itoa(longest)+" characters, without control characters.")
+	}
+	return text
 }
 
 // list reads values separated by commas, each once and in order, so that the

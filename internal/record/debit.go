@@ -56,13 +56,16 @@ func AppendDebit(dst []byte, d payment.Debit) []byte {
 }
 
 // AppendSubscription writes a subscription as one JSON object: the public record
-// and, beyond it, its mandate and why it has ended.
+// and, beyond it, its mandate, why it has ended or when it will, and since when it is
+// paused.
 func AppendSubscription(dst []byte, s payment.Subscription) []byte {
 	dst = Subscriptions.AppendJSON(dst, &s)
 	dst = append(dst[:len(dst)-1], `,"mandate_reference_id":`...)
 	dst = append(AppendJSONText(dst, s.MandateReference), `,"cancel_reason":`...)
 	dst = append(appendTextOrNull(dst, string(s.CancelReason)), `,"cancel_code":`...)
-	return append(appendTextOrNull(dst, s.CancelCode), '}')
+	dst = append(appendTextOrNull(dst, s.CancelCode), `,"ends_on":`...)
+	dst = append(ofDate(s.EndsOn).AppendJSON(dst), `,"paused_at":`...)
+	return append(ofInstant(s.PausedAt).AppendJSON(dst), '}')
 }
 
 func appendTextOrNull(dst []byte, text string) []byte {

@@ -16,7 +16,7 @@ var Subscriptions = Columns[subscription]{
 	{"last_billing_date", Instant, func(s *subscription) Value { return ofInstant(s.LastBilledAt) }},
 	{"cancelled_at", Instant, func(s *subscription) Value { return ofInstant(s.CancelledAt) }},
 	{"trial_end_date", Date, func(s *subscription) Value { return ofDate(s.TrialEndDate) }},
-	{"billing_anchor_date", Date, func(s *subscription) Value { return ofDate(s.AnchorDate) }},
+	{"billing_anchor_date", Date, func(s *subscription) Value { return ofDate(s.Anchor()) }},
 	{"successful_billing_count", Integer, func(s *subscription) Value { return ofInteger(s.SuccessfulCount) }},
 	{"failed_billing_count", Integer, func(s *subscription) Value { return ofInteger(s.FailedCount) }},
 	{"total_revenue", Minor, func(s *subscription) Value { return ofMinor(s.RevenueMinor) }},

@@ -185,6 +185,16 @@ func (t Tenant) Transaction(ctx context.Context, id uuid.UUID) (payment.Transact
 	return found, err
 }
 
+// AttemptsOf reads the attempts at paying a session, oldest first. They have an order
+// in common, which has the index.
+func (t Tenant) AttemptsOf(ctx context.Context, sessionID uuid.UUID) ([]payment.Transaction, error) {
+	result, err := t.Query(ctx, `SELECT `+transactions.List("t")+` FROM transactions t
+		WHERE t.tenant_id = $1 AND t.session_id = $2
+			AND t.order_id = (SELECT o.id FROM orders o WHERE o.tenant_id = $1 AND o.session_id = $2)
+		ORDER BY t.created_at, t.id`, sessionID)
+	return db.Collect(result, err, scanTransaction)
+}
+
 func scanTransaction(r db.Rows) (payment.Transaction, error) {
 	var row transactionRow
 	err := r.Scan(transactions.Fields(&row)...)

@@ -57,6 +57,10 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			known, err := scope.KnowsKeyHash(ctx, merchant.HashAPIKey(key))
 			return found(known, err)
 		},
+		"AttemptsOf": func(ctx context.Context, scope store.Tenant) int {
+			attempts, err := scope.AttemptsOf(ctx, draft.ID)
+			return found(len(attempts) > 0, err)
+		},
 		"OrderOf": func(ctx context.Context, scope store.Tenant) int {
 			order, err := scope.OrderOf(ctx, draft.ID)
 			return found(order != nil, err)

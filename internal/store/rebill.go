@@ -20,6 +20,8 @@ type DueSubscription struct {
 	// account under the same mandate.
 	First      payment.Transaction
 	SealedIBAN string
+	// TriedMinor is the amount of the latest try of the period, nil where there was none.
+	TriedMinor *payment.Minor
 	// SetupVersion names the state of the tenant's set-up (Store.Setup).
 	SetupVersion int64
 	// PausedSince is since when the gateway has been away, zero when it is not.
@@ -50,7 +52,10 @@ func subscriptionsAheadQuery(lock string) string {
 func dueSubscriptionQuery(where string) string {
 	return `
 	SELECT ` + Subscriptions.List("s") + `, ` + Leads.List("l") + `, s.iban_sealed, n.setup_version, f.iban_masked,
-		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at, f.amount_minor, q.since
+		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at, f.amount_minor, q.since,
+		CASE WHEN s.period_tries > 0 THEN (SELECT x.amount_minor FROM transactions x
+			WHERE x.tenant_id = s.tenant_id AND x.order_id = s.order_id AND x.subscription_id = s.id AND x.billing_period = s.period
+			ORDER BY x.id DESC LIMIT 1) END
 	FROM (SELECT ` + Subscriptions.List("") + `, iban_sealed, due_at FROM subscriptions s
 		WHERE ` + where + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
@@ -101,7 +106,7 @@ func scanDueSubscription(r db.Rows) (d DueSubscription, err error) {
 	f := &d.First
 	fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
 	return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
-		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince})...)
+		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince}, &d.TriedMinor)...)
 }
 
 // DueSubscription reads one with all that a rebill needs, whether it is due or not.

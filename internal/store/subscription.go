@@ -25,7 +25,7 @@ var Subscriptions = db.Table[payment.Subscription]{Name: "subscriptions", Column
 	db.Optional("webhook_profile_id", func(s *payment.Subscription) **uuid.UUID { return &s.WebhookProfileID }),
 	db.Field("gateway_id", func(s *payment.Subscription) *uuid.UUID { return &s.GatewayID }),
 	db.Field("status", func(s *payment.Subscription) *payment.SubscriptionStatus { return &s.Status }).Changing(),
-	db.Field("amount_minor", func(s *payment.Subscription) *payment.Minor { return &s.AmountMinor }),
+	db.Field("amount_minor", func(s *payment.Subscription) *payment.Minor { return &s.AmountMinor }).Changing(),
 	db.Field("currency", func(s *payment.Subscription) *string { return &s.Currency }),
 	db.Field("billing_frequency", func(s *payment.Subscription) *payment.BillingFrequency { return &s.Frequency }),
 	db.Field("mandate_reference", func(s *payment.Subscription) *string { return &s.MandateReference }),
@@ -48,6 +48,12 @@ var Subscriptions = db.Table[payment.Subscription]{Name: "subscriptions", Column
 	db.Field("cancel_reason", func(s *payment.Subscription) *payment.CancelReason { return &s.CancelReason }).Changing(),
 	db.Field("cancel_code", func(s *payment.Subscription) *string { return &s.CancelCode }).Changing(),
 	db.Field("owed_periods", func(s *payment.Subscription) *payment.Periods { return &s.Owed }).Changing(),
+	db.Time("paused_at", func(s *payment.Subscription) *time.Time { return &s.PausedAt }).Changing(),
+	day("ends_on", func(s *payment.Subscription) *payment.Date { return &s.EndsOn }).Changing(),
+	db.Field("ends_by", func(s *payment.Subscription) *payment.CancelReason { return &s.EndsBy }).Changing(),
+	day("rhythm_date", func(s *payment.Subscription) *payment.Date { return &s.RhythmDate }).Changing(),
+	db.Field("rhythm_period", func(s *payment.Subscription) *int { return &s.RhythmPeriod }).Changing(),
+	db.Time("steered_at", func(s *payment.Subscription) *time.Time { return &s.SteeredAt }).Changing(),
 }}
 
 // day is a column that holds a date; none is NULL.
@@ -70,7 +76,7 @@ var insertSubscription = `INSERT INTO subscriptions (` + Subscriptions.List("") 
 		AND id = ` + db.Place(len(Subscriptions.Columns)+2)
 
 // ChangeSubscription writes what happened to a subscription, if billing has not
-// gone on since it was read; otherwise Write gives ErrStale. Money that moved and
+// gone on and nobody has changed it by hand since it was read; otherwise Write gives ErrStale. Money that moved and
 // nothing else is booked whatever billing does meanwhile.
 func (tx *Tx) ChangeSubscription(before, after payment.Subscription) {
 	booked := before
@@ -84,12 +90,12 @@ func (tx *Tx) ChangeSubscription(before, after payment.Subscription) {
 	after.UpdatedAt = tx.At
 	tx.Require(ErrStale, changeSubscription, Subscriptions.Changes(&after, after.TenantID, after.ID,
 		gained, db.Micros(after.DueAt()), before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID),
-		before.FailedCount, before.Owed)...)
+		before.FailedCount, before.Owed, max(0, before.SteeredAt.UnixMicro()))...)
 }
 
-var changeSubscription = `UPDATE subscriptions SET revenue_minor = revenue_minor + $3, due_at = $4, ` + Subscriptions.Set(12) + `
+var changeSubscription = `UPDATE subscriptions SET revenue_minor = revenue_minor + $3, due_at = $4, ` + Subscriptions.Set(13) + `
 	WHERE tenant_id = $1 AND id = $2 AND status = $5 AND period = $6 AND period_tries = $7
-		AND COALESCE(open_transaction_id, $8) = $9 AND failed_count = $10 AND owed_periods = $11`
+		AND COALESCE(open_transaction_id, $8) = $9 AND failed_count = $10 AND owed_periods = $11 AND COALESCE(steered_at, 0) = $12`
 
 // orNil is an id, or the nil id for none.
 func orNil(id *uuid.UUID) uuid.UUID {

@@ -29,6 +29,7 @@ var transactions = db.Table[transactionRow]{Name: "transactions", Columns: []db.
 	db.Field("gateway_id", func(t *transactionRow) *uuid.UUID { return &t.GatewayID }),
 	db.Field("merchant_transaction_id", func(t *transactionRow) *string { return &t.MerchantTransactionID }).Changing(),
 	db.Optional("tenant_reference_id", func(t *transactionRow) **string { return &t.TenantReferenceID }),
+	db.Field("reference_inherited", func(t *transactionRow) *bool { return &t.InheritsReference }),
 	db.Field("gateway_reference", func(t *transactionRow) *string { return &t.GatewayReference }).Changing(),
 	db.Field("processor_id", func(t *transactionRow) *string { return &t.ProcessorID }).Changing(),
 	db.Field("status", func(t *transactionRow) *payment.TransactionStatus { return &t.Status }).Changing(),

@@ -169,6 +169,35 @@ func (r *Reader) Texts(name string) (texts []string) {
 	return texts
 }
 
+// Pairs reads an object of texts, of bounded number and lengths.
+func (r *Reader) Pairs(name string, most, longestName, longestText int) map[string]string {
+	v, given := r.find(name, Rule{})
+	if !given {
+		return nil
+	}
+	if v.kind != kindObject {
+		r.say(name, "must be an object of strings.")
+		return nil
+	}
+	if len(v.object.members) > most {
+		r.say(name, "may have at most "+strconv.Itoa(most)+" pairs.")
+		return nil
+	}
+	pairs := map[string]string{}
+	for _, m := range v.object.members {
+		switch {
+		case m.value.kind != kindString:
+			r.say(name, "must be an object of strings.")
+		case m.name == "" || utf8.RuneCountInString(m.name) > longestName || utf8.RuneCountInString(m.value.text) > longestText:
+			r.say(name, "may have names of 1 to "+strconv.Itoa(longestName)+" and texts of at most "+strconv.Itoa(longestText)+" characters.")
+		case strings.ContainsFunc(m.name+m.value.text, unicode.IsControl):
+			r.say(name, "may not contain control characters.")
+		}
+		pairs[m.name] = m.value.text
+	}
+	return pairs
+}
+
 // Object reads a nested object. When it is missing or no object, that is said
 // once, of the object; its fields then read as absent.
 func (r *Reader) Object(name string, rules ...Rule) *Reader {
@@ -261,6 +290,20 @@ func Enum[T ~string](r *Reader, name string, values []T, rules ...Rule) T {
 	}
 	r.say(name, "must be one of "+strings.Join(words, ", ")+".")
 	return ""
+}
+
+// Date reads a day, YYYY-MM-DD.
+func (r *Reader) Date(name string, rules ...Rule) payment.Date {
+	text, given := r.typed(name, rules)
+	if !given {
+		return payment.Date{}
+	}
+	day, err := payment.ParseDate(text)
+	if err != nil || day.IsZero() {
+		r.say(name, "must be a date in the form YYYY-MM-DD.")
+		return payment.Date{}
+	}
+	return day
 }
 
 // IP reads an IPv4 or IPv6 address.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -104,7 +105,8 @@ type Answer struct {
 	Raw    []byte
 }
 
-// Fields are expected values by their path, with dots between the keys. nil
+// Fields are expected values by their path, with dots between the keys
+// and places in lists. nil
 // expects null; Any expects whatever is there.
 type Fields map[string]any
 
@@ -144,6 +146,14 @@ func (a Answer) Text(t testing.TB, path string) string {
 func lookup(object map[string]any, path string) (any, bool) {
 	var value any = object
 	for key := range strings.SplitSeq(path, ".") {
+		if list, ok := value.([]any); ok {
+			at, err := strconv.Atoi(key)
+			if err != nil || at < 0 || at >= len(list) {
+				return nil, false
+			}
+			value = list[at]
+			continue
+		}
 		nested, ok := value.(map[string]any)
 		if !ok {
 			return nil, false

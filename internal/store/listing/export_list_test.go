@@ -17,6 +17,10 @@ func (f SubscriptionFilter) Statement(w Window) (text string, args []any) {
 	return subscriptionListing.query(w, f.filters())
 }
 
+func (f SessionFilter) Statement(w Window) (text string, args []any) {
+	return sessionListing.query(w, f.filters())
+}
+
 // The statements of an operator's searches, likewise.
 
 const SearchDepth = searchDepth

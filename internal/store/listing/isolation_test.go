@@ -49,6 +49,11 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 			all, err := listing.Deliveries(ctx, scope, listing.DeliveryFilter{}, listing.Paging{Limit: 10})
 			return len(all) > 0, err
 		},
+		"Sessions": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			w := listing.Window{Before: storetest.Start.AddDate(1, 0, 0), Limit: 10}
+			page, err := listing.Sessions(ctx, scope, w, listing.SessionFilter{})
+			return len(page.Rows) > 0, err
+		},
 		"Transactions": func(ctx context.Context, scope store.Tenant) (bool, error) {
 			page, err := listing.Transactions(ctx, scope, wholeDay(10), listing.TransactionFilter{})
 			return len(page.Rows) > 0, err

@@ -37,6 +37,7 @@ func TestPagesAreReadFromAnIndexInOrder(t *testing.T) {
 			}
 		}
 		expectSearchesAlongIndexes(t, env, l)
+		expectSessionsByTheirOwnIndexes(t, env, l)
 	})
 }
 
@@ -50,6 +51,7 @@ type library struct {
 func fillLibrary(t *testing.T, env *storetest.Env) library {
 	t.Helper()
 	l := library{tenantID: env.Tenant(t).ID, common: payment.NewID(), rare: payment.NewID(), rows: plannedRows[env.Engine]}
+	var sessions []payment.Session
 	transactions, chargebacks, subscriptions := []payment.Transaction{}, []payment.Chargeback{}, []payment.Subscription{}
 	for i := range l.rows {
 		at := listedDay.Start().Add(time.Duration(i) * time.Second)
@@ -59,15 +61,21 @@ func fillLibrary(t *testing.T, env *storetest.Env) library {
 		tx.Status, tx.Type, sub.Status = rareStatus(i), rareType(i), rareSubscription(i)
 		tx.MerchantTransactionID, cb.MerchantTransactionID = fmt.Sprint("TXN-", i), fmt.Sprint("TXN-", i)
 		tx.TenantReferenceID = nil
+		sessions = append(sessions, payment.Session{
+			ID: payment.NewID(), TenantID: l.tenantID, LeadID: payment.NewID(), Token: fmt.Sprint("ps_", i), Status: rareSession(i),
+			CreatedAt: at, ExpiresAt: at.AddDate(0, 0, 1),
+		})
 		transactions, chargebacks, subscriptions = append(transactions, tx), append(chargebacks, cb), append(subscriptions, sub)
 	}
 	env.InsertTransactions(t, transactions)
 	env.InsertChargebacks(t, chargebacks)
 	env.InsertSubscriptions(t, subscriptions)
+	env.InsertSessions(t, sessions)
 	if env.Engine == "postgres" { // where the server does it by itself sooner or later; SQLite must do without
 		for _, table := range []string{"transactions", "chargebacks", "subscriptions"} {
 			env.Exec(t, "ANALYZE "+table)
 		}
+		env.Exec(t, "VACUUM ANALYZE sessions") // the index alone has what the list needs
 	}
 	return l
 }
@@ -104,6 +112,13 @@ func rareSubscription(i int) payment.SubscriptionStatus {
 		return payment.SubscriptionStatuses[i%350]
 	}
 	return payment.SubscriptionActive
+}
+
+func rareSession(i int) payment.SessionStatus {
+	if i%350 < 3 {
+		return payment.SessionStatuses[i%350]
+	}
+	return payment.SessionCompleted
 }
 
 // windows are a page in the middle, either way.
@@ -189,4 +204,44 @@ func faultOf(engine, plan string) string {
 		}
 	}
 	return ""
+}
+
+// expectSessionsByTheirOwnIndexes: the list of sessions is read from its index; what
+// names a person or a reference reads theirs, and sorts those few. So may PostgreSQL
+// do with the few that are still open, which have an index of their own.
+func expectSessionsByTheirOwnIndexes(t *testing.T, env *storetest.Env, l library) {
+	t.Helper()
+	statuses := [][]payment.SessionStatus{nil, {payment.SessionCompleted}, {payment.SessionAwaiting}, {payment.SessionPending}, {payment.SessionExpired}}
+	for index, f := range map[string]listing.SessionFilter{
+		"sessions_status_idx": {}, "sessions_lead_idx": {EmailKey: "a@x.example"}, "sessions_reference_idx": {TenantReferenceID: "order-9"},
+	} {
+		for _, f.Statuses = range statuses {
+			f.Now = listedDay.Start()
+			for _, w := range l.windows() {
+				text, args := f.Statement(w)
+				plan := env.Explain(t, text, append([]any{l.tenantID.String()}, args...))
+				// Where all are wanted, PostgreSQL may rather read so small a table.
+				readsAll := f.Statuses == nil && index == "sessions_status_idx" && env.Engine == "postgres"
+				if fault := sessionFault(env.Engine, index, plan); fault != "" && !readsAll {
+					t.Errorf("sessions %v by %s, backward %v: %s:\n%s", f.Statuses, index, w.Backward, fault, plan)
+				}
+			}
+		}
+	}
+}
+
+func sessionFault(engine, index, plan string) string {
+	isFew := index != "sessions_status_idx"
+	switch {
+	case engine == "sqlite" && !isFew:
+		return faultOf(engine, plan)
+	case strings.Contains(plan, "Seq Scan on sessions") || strings.Contains(plan, "Gather") || strings.Contains(plan, "SCAN sessions"):
+		return "it reads the whole table"
+	case isFew && strings.Contains(plan, "sessions_status_idx") && (engine == "postgres" || index == "sessions_lead_idx"):
+		return "it reads other people's" // SQLite may hold a tenant's entries against those of a reference
+	case !strings.Contains(plan, index) && !strings.Contains(plan, "sessions_due_idx"):
+		return "it does not read its index"
+	default:
+		return ""
+	}
 }

@@ -112,6 +112,14 @@ type TransactionSearch struct {
 	EmailKey string
 }
 
+// transactionsOfReference are those that have a reference of their own, or from their
+// session.
+const transactionsOfReference = `(SELECT x.id FROM transactions x
+	WHERE x.tenant_id = $1 AND x.tenant_reference_id = $%[1]d AND NOT x.reference_inherited
+	UNION ALL SELECT x.id FROM sessions v JOIN orders b ON b.tenant_id = v.tenant_id AND b.session_id = v.id
+	JOIN transactions x ON x.tenant_id = b.tenant_id AND x.order_id = b.id
+	WHERE v.tenant_id = $1 AND v.tenant_reference_id = $%[1]d AND x.reference_inherited)`
+
 var transactionSearch = searched[payment.Debit]{
 	table: "transactions", name: "t", query: store.DebitQuery, scan: store.ScanDebit,
 	id: func(c *payment.Debit) uuid.UUID { return c.Transaction.ID },
@@ -121,7 +129,7 @@ func (f TransactionSearch) conditions() conditions {
 	return conditions{
 		indexed: slices.Concat(when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
 			when("t.gateway_reference = $%d AND t.gateway_reference <> ''", f.GatewayReference),
-			when("t.tenant_reference_id = $%d", f.TenantReferenceID), when("t.order_id = "+orderOf, f.OrderNumber),
+			when("t.id IN "+transactionsOfReference, f.TenantReferenceID), when("t.order_id = "+orderOf, f.OrderNumber),
 			when("t.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", f.SessionID),
 			when("t.order_id = (SELECT b.order_id FROM subscriptions b WHERE b.tenant_id = $1 AND b.id = $%d)", f.SubscriptionID),
 			when("t.order_id IN "+ordersOf, f.EmailKey)),

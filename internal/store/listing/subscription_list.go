@@ -22,7 +22,7 @@ type SubscriptionFilter struct {
 var subscriptionListing = listing[payment.Subscription]{
 	table: "subscriptions", instant: "created_at", spare: &sync.Pool{},
 	columns: `id, status, amount_minor, currency, billing_frequency, started_at, next_billing_date, last_billed_at,
-		cancelled_at, trial_end_date, billing_anchor_date, successful_count, failed_count, revenue_minor, order_id,
+		cancelled_at, trial_end_date, COALESCE(rhythm_date, billing_anchor_date), successful_count, failed_count, revenue_minor, order_id,
 		lead_id, offer_id, gateway_id, created_at, updated_at`,
 	scan: func(row *listedRow, s *payment.Subscription) {
 		s.ID, s.Status = row.id(), payment.SubscriptionStatus(row.text())

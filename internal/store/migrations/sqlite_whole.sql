@@ -164,7 +164,7 @@ CREATE TABLE sessions (
     holds_lead          INTEGER NOT NULL,
     expires_at          INTEGER NOT NULL,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL, tenant_reference_id TEXT, options TEXT,
     CONSTRAINT sessions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT sessions_token_key UNIQUE (tenant_id, token),
     FOREIGN KEY (tenant_id, lead_id) REFERENCES leads (tenant_id, id)
@@ -223,13 +223,11 @@ CREATE TABLE transactions (
     gateway_message         TEXT    NOT NULL,
     processed_at            INTEGER,
     created_at              INTEGER NOT NULL,
-    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '', held_at INTEGER, due_date text,
+    updated_at              INTEGER NOT NULL, refund_of TEXT, refunded_minor INTEGER NOT NULL DEFAULT 0, refunding_minor INTEGER NOT NULL DEFAULT 0, billing_period INTEGER, processor_id TEXT NOT NULL DEFAULT '', held_at INTEGER, due_date text, reference_inherited INTEGER NOT NULL DEFAULT 0,
     CONSTRAINT transactions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT transactions_merchant_transaction_id_key UNIQUE (tenant_id, merchant_transaction_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
 ) STRICT;
-CREATE UNIQUE INDEX transactions_tenant_reference_id_key ON transactions (tenant_id, tenant_reference_id)
-    WHERE tenant_reference_id IS NOT NULL;
 CREATE UNIQUE INDEX transactions_session_id_key ON transactions (tenant_id, session_id) WHERE in_flight IS NOT NULL;
 CREATE INDEX transactions_lookup_idx ON transactions (next_lookup_at) WHERE in_flight IS NOT NULL;
 CREATE INDEX transactions_settle_idx ON transactions (settle_due_at) WHERE settle_due_at IS NOT NULL;
@@ -260,7 +258,7 @@ CREATE TABLE subscriptions (
     failed_count        INTEGER NOT NULL,
     revenue_minor       INTEGER NOT NULL,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER, cancel_reason TEXT NOT NULL DEFAULT '', cancel_code TEXT NOT NULL DEFAULT '', owed_periods TEXT NOT NULL DEFAULT '',
+    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER, cancel_reason TEXT NOT NULL DEFAULT '', cancel_code TEXT NOT NULL DEFAULT '', owed_periods TEXT NOT NULL DEFAULT '', paused_at INTEGER, ends_on TEXT, ends_by TEXT NOT NULL DEFAULT '', rhythm_date TEXT, rhythm_period INTEGER NOT NULL DEFAULT 0, steered_at INTEGER,
     CONSTRAINT subscriptions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT subscriptions_order_id_key UNIQUE (tenant_id, order_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
@@ -609,6 +607,11 @@ CREATE TABLE bank_adopted (
     amount_minor  INTEGER NOT NULL,
     CONSTRAINT bank_adopted_gateway_id_end_to_end_id_key PRIMARY KEY (tenant_id, gateway_id, end_to_end_id)
 ) STRICT;
+CREATE INDEX sessions_status_idx ON sessions (tenant_id, status, created_at DESC, id DESC);
+CREATE INDEX sessions_reference_idx ON sessions (tenant_id, tenant_reference_id, id)
+    WHERE tenant_reference_id IS NOT NULL;
+CREATE UNIQUE INDEX transactions_tenant_reference_id_key ON transactions (tenant_id, tenant_reference_id)
+    WHERE tenant_reference_id IS NOT NULL AND NOT reference_inherited;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -634,6 +637,9 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to) VALUES (1, '', NULL, NULL);

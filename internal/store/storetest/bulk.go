@@ -27,6 +27,9 @@ const (
 	subscriptionTable = `subscriptions: tenant_id id order_id lead_id offer_id gateway_id status amount_minor currency
 		billing_frequency started_at next_billing_date trial_end_date billing_anchor_date last_billed_at cancelled_at
 		successful_count failed_count revenue_minor created_at updated_at session_id mandate_reference iban_sealed`
+	sessionTable = `sessions: tenant_id id token lead_id status price_minor currency billing_type billing_frequency trial_unit
+		trial_period gateway_id acceptance_mode mandate_reference customer_ip max_attempts attempts_used holds_lead expires_at
+		created_at updated_at`
 )
 
 // InsertTransactions writes transactions as they are, past the store: listings
@@ -75,6 +78,23 @@ func (e *Env) InsertSubscriptions(t testing.TB, rows []payment.Subscription) {
 			dateText(r.NextBillingDate), dateText(r.TrialEndDate), r.AnchorDate.String(), microsOf(r.LastBilledAt),
 			microsOf(r.CancelledAt), int64(r.SuccessfulCount), int64(r.FailedCount), int64(r.RevenueMinor),
 			microsOf(r.CreatedAt), microsOf(r.UpdatedAt), r.SessionID.String(), r.MandateReference, "",
+		}
+	})
+}
+
+// InsertSessions writes sessions as they are, none of which holds its lead.
+func (e *Env) InsertSessions(t testing.TB, rows []payment.Session) {
+	t.Helper()
+	var holdsLead any = false
+	if e.Engine == "sqlite" {
+		holdsLead = 0
+	}
+	e.bulk(t, sessionTable, len(rows), func(i int) []any {
+		r := &rows[i]
+		return []any{
+			r.TenantID.String(), r.ID.String(), r.Token, r.LeadID.String(), string(r.Status), int64(r.Terms.PriceMinor), r.Terms.Currency,
+			string(r.Terms.BillingType), string(r.Terms.Frequency), "", int64(0), r.GatewayID.String(), "", r.MandateReference, "",
+			int64(r.MaxAttempts), int64(r.AttemptsUsed), holdsLead, microsOf(r.ExpiresAt), microsOf(r.CreatedAt), microsOf(r.CreatedAt),
 		}
 	})
 }

@@ -1,0 +1,124 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/merchant"
+)
+
+// findSessions walks through all pages of a list and gives the tokens.
+func findSessions(t *testing.T, s *apptest.Server, key string, query url.Values) (tokens []string) {
+	t.Helper()
+	for address := apptest.Sessions + "?" + query.Encode(); address != ""; {
+		page := s.Do(t, apptest.Request{Path: strings.TrimPrefix(address, s.URL), Key: key}).Want(t, http.StatusOK, nil)
+		for _, entry := range page.Get(t, "results").([]any) {
+			tokens = append(tokens, entry.(map[string]any)["session_token"].(string))
+		}
+		address, _ = page.Get(t, "next").(string)
+	}
+	return tokens
+}
+
+func TestSessionsAreFoundAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ask := apptest.Direct()
+		email := ask["lead"].(apptest.Body)["email"].(string)
+		paid, _ := s.Completed(t, ask)
+		open := s.Create(t, ask)
+		refused := s.Create(t, apptest.Direct())
+		s.Pay(t, refused, apptest.DeclinedFinal, body{"tenant_reference_id": "order 17"})
+		waits, _ := s.Awaiting(t, apptest.Direct(), apptest.VerificationApproved)
+		today := s.Now(t).UTC().Format(time.DateOnly)
+		tomorrow := s.Now(t).UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+
+		for name, test := range map[string]struct {
+			query url.Values
+			want  []string
+		}{
+			"all of them, newest first":          {url.Values{}, []string{waits, refused, open, paid}},
+			"those of a customer, whatever case": {url.Values{"email": {strings.ToUpper(email)}}, []string{open, paid}},
+			"those of a customer that are paid":  {url.Values{"email": {email}, "status": {"COMPLETED"}}, []string{paid}},
+			"those of a reference":               {url.Values{"tenant_reference_id": {"order 17"}}, []string{refused}},
+			"those of a reference that failed":   {url.Values{"tenant_reference_id": {"order 17"}, "status": {"FAILED,EXPIRED"}}, []string{refused}},
+			"none of an unknown reference":       {url.Values{"tenant_reference_id": {"order 18"}}, nil},
+			"those of some statuses":             {url.Values{"status": {"AWAITING_VERIFICATION,PENDING"}}, []string{waits, open}},
+			"those of a day":                     {url.Values{"created_from": {today}, "created_to": {today}}, []string{waits, refused, open, paid}},
+			"none of the days after it":          {url.Values{"created_from": {tomorrow}}, nil},
+			"in pages of one":                    {url.Values{"page_size": {"1"}}, []string{waits, refused, open, paid}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if got := findSessions(t, s, s.Key, test.query); !slices.Equal(got, test.want) {
+					t.Errorf("found %v, want %v", got, test.want)
+				}
+			})
+		}
+		t.Run("a page leads back to the one before it", func(t *testing.T) {
+			page := func(address string) apptest.Answer {
+				return s.Do(t, apptest.Request{Path: strings.TrimPrefix(address, s.URL), Key: s.Key}).Want(t, http.StatusOK, nil)
+			}
+			first := page(apptest.Sessions + "?page_size=2")
+			second := page(first.Text(t, "next"))
+			if again := page(second.Text(t, "previous")); string(again.Raw) == "" || again.Text(t, "results.0.id") != first.Text(t, "results.0.id") {
+				t.Errorf("it leads to %s", again.Raw)
+			}
+			s.Do(t, apptest.Request{Path: strings.TrimPrefix(first.Text(t, "next"), s.URL), Key: s.RivalKey}).WantBad(t, map[string]string{"cursor": ""})
+		})
+		t.Run("every bad parameter is named", func(t *testing.T) {
+			s.Do(t, apptest.Request{Path: apptest.Sessions + "?status=DONE&created_from=now&page_size=0&cursor=x&email=" + strings.Repeat("a", 255), Key: s.Key}).
+				WantBad(t, map[string]string{"status": "", "created_from": "", "page_size": "", "cursor": "", "email": ""})
+			s.Do(t, apptest.Request{Path: apptest.Sessions + "?created_from=2026-03-02&created_to=2026-03-01", Key: s.Key}).
+				WantBad(t, map[string]string{"created_to": "created_to may not be before created_from."})
+		})
+		t.Run("a key needs the scope", func(t *testing.T) {
+			s.Do(t, apptest.Request{Path: apptest.Sessions, Key: keyWith(t, s, merchant.ScopeReports)}).Want(t, http.StatusForbidden, nil)
+			s.Do(t, apptest.Request{Path: apptest.Sessions}).Want(t, http.StatusUnauthorized, nil)
+		})
+	})
+}
+
+func TestListedSessionsAreTheirMerchants(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ask := apptest.Direct()
+		email := ask["lead"].(apptest.Body)["email"].(string)
+		open := s.Create(t, ask)
+		rivals := s.Do(t, apptest.Request{Path: apptest.Sessions, Key: s.RivalKey, Body: body{
+			"campaign_id": apptest.RivalCampaign, "lead": ask["lead"],
+		}}).Want(t, http.StatusCreated, nil).Text(t, "session_token")
+		t.Run("another tenant finds its own alone", func(t *testing.T) {
+			if got := findSessions(t, s, s.RivalKey, url.Values{"email": {email}}); !slices.Equal(got, []string{rivals}) {
+				t.Errorf("found %v", got)
+			}
+		})
+		t.Run("an entry is cancelled by its id, by its own merchant", func(t *testing.T) {
+			entry := s.Do(t, apptest.Request{Path: apptest.Sessions + "?status=PENDING", Key: s.Key}).Want(t, http.StatusOK, fields{
+				"results.0.session_token": open, "results.0.lead.email": email, "results.0.order": nil, "results.0.payment_in_flight": false,
+			})
+			cancel := apptest.Request{Method: http.MethodPost, Path: apptest.Path(entry.Text(t, "results.0.id"), "cancel"), Key: s.RivalKey}
+			s.Do(t, cancel).WantDetail(t, http.StatusNotFound, "Session not found")
+			cancel.Key = s.Key
+			s.Do(t, cancel).Want(t, http.StatusOK, fields{"session_token": open, "status": "EXPIRED"})
+			s.Do(t, cancel).WantDetail(t, http.StatusGone, gone)
+		})
+		t.Run("one whose time ran out counts as EXPIRED before the sweep has come by", func(t *testing.T) {
+			last := s.Create(t, ask)
+			s.MoveClock(t, 25*time.Hour)
+			s.Env.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = $1 WHERE token = $2`, true, last)
+			if got := findSessions(t, s, s.Key, url.Values{"email": {email}, "status": {"EXPIRED"}}); !slices.Equal(got, []string{last, open}) {
+				t.Errorf("EXPIRED are %v", got)
+			}
+			for _, query := range []url.Values{{"status": {"PENDING"}}, {"status": {"PENDING"}, "email": {email}}} {
+				if got := findSessions(t, s, s.Key, query); slices.Contains(got, last) {
+					t.Errorf("%v are %v", query, got)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,72 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// steerTries bounds how often a change by hand is tried again because billing or
+// somebody else was faster.
+const steerTries = 8
+
+// steer changes a subscription by hand, on what it is at that moment: the change is
+// worked out again where it was overtaken.
+func (b *Billing) steer(ctx context.Context, tenantID, id uuid.UUID, change func(payment.Subscription, time.Time) (payment.Subscription, error)) (steered payment.Subscription, err error) {
+	for range steerTries {
+		now := b.Checkout.Clock.Now()
+		found, err := b.Checkout.Store.Tenant(tenantID).Subscription(ctx, id)
+		if err != nil {
+			return found, err
+		}
+		if steered, err = change(found, now); err != nil {
+			return found, err
+		}
+		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
+			tx.ChangeSubscription(found, steered)
+			return nil
+		})
+		if !errors.Is(err, store.ErrStale) {
+			return steered, err
+		}
+	}
+	return steered, payment.Conflicting("The subscription is being billed; try again.")
+}
+
+// Cancel ends a subscription at once: nothing is billed afterwards. A rebill that
+// is at the gateway already is still settled by its answer.
+func (b *Billing) Cancel(ctx context.Context, tenantID, id uuid.UUID, by payment.CancelReason) (payment.Subscription, error) {
+	return b.steer(ctx, tenantID, id, func(s payment.Subscription, now time.Time) (payment.Subscription, error) {
+		return payment.CancelSubscription(s, by, now)
+	})
+}
+
+// CancelAtPeriodEnd has a subscription end when it would be billed next.
+func (b *Billing) CancelAtPeriodEnd(ctx context.Context, tenantID, id uuid.UUID, by payment.CancelReason) (payment.Subscription, error) {
+	return b.steer(ctx, tenantID, id, func(s payment.Subscription, now time.Time) (payment.Subscription, error) {
+		return payment.CancelAtPeriodEnd(s, by, now)
+	})
+}
+
+// PauseSubscription has nothing billed until ResumeSubscription.
+func (b *Billing) PauseSubscription(ctx context.Context, tenantID, id uuid.UUID) (payment.Subscription, error) {
+	return b.steer(ctx, tenantID, id, payment.PauseSubscription)
+}
+
+// ResumeSubscription has a paused subscription go on, or one that was to end with
+// its period.
+func (b *Billing) ResumeSubscription(ctx context.Context, tenantID, id uuid.UUID) (payment.Subscription, error) {
+	return b.steer(ctx, tenantID, id, payment.ResumeSubscription)
+}
+
+// ChangeTerms gives a subscription another price or another rhythm.
+func (b *Billing) ChangeTerms(ctx context.Context, tenantID, id uuid.UUID, to payment.NewTerms) (payment.Subscription, error) {
+	return b.steer(ctx, tenantID, id, func(s payment.Subscription, now time.Time) (payment.Subscription, error) {
+		return payment.ChangeTerms(s, to, now)
+	})
+}

@@ -1,0 +1,17 @@
+-- +goose Up
+-- What people do to subscriptions: pause them, have them end with their period, move
+-- the rhythm (from a period on it counts from another day).
+ALTER TABLE subscriptions ADD COLUMN paused_at INTEGER;
+ALTER TABLE subscriptions ADD COLUMN ends_on TEXT;
+ALTER TABLE subscriptions ADD COLUMN ends_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE subscriptions ADD COLUMN rhythm_date TEXT;
+ALTER TABLE subscriptions ADD COLUMN rhythm_period INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE subscriptions ADD COLUMN steered_at INTEGER;
+
+-- +goose Down
+ALTER TABLE subscriptions DROP COLUMN steered_at;
+ALTER TABLE subscriptions DROP COLUMN rhythm_period;
+ALTER TABLE subscriptions DROP COLUMN rhythm_date;
+ALTER TABLE subscriptions DROP COLUMN ends_by;
+ALTER TABLE subscriptions DROP COLUMN ends_on;
+ALTER TABLE subscriptions DROP COLUMN paused_at;
