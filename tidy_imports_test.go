@@ -56,8 +56,8 @@ var (
 		"webhook":  stored,
 		"setup":    stored,
 		"people":   stored,
-		"notice":   stored,
-		"checkout": join(stored, "webhook", "setup"),
+		"notice":   join(stored, "locale"),
+		"checkout": join(stored, "webhook", "setup", "notice"),
 		"billing":  join(stored, "webhook", "setup", "checkout"),
 		"recon":    join(stored, "webhook", "setup", "checkout"),
 		"backup":   join(stored, "db"), // the copy is the database's
@@ -73,7 +73,7 @@ var (
 		"gateway/sandbox/bankpage": serving,
 		// Settings become the values that parts are made of, and their defaults
 		// stand with those parts.
-		"config": join(nouns, "gateway", "vault", "limit", "web", "webhook", "checkout"),
+		"config": join(nouns, "gateway", "vault", "limit", "web", "webhook", "checkout", "notice"),
 		"app":    {"*"},
 		// For tests alone.
 		"store/storetest": join(stored, "db", "gateway/sandbox"), // it audits the sandbox's books too

@@ -45,6 +45,7 @@ type commands struct {
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`
 	Clock         clockCommand         `cmd:"" help:"Show the sandbox's clock, or move it forward."`
 	TestIBANs     testIBANsCommand     `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
+	Mails         mailsCommand         `cmd:"" help:"List, show and resend mails to payers."`
 	Bank          bankCommand          `cmd:"" help:"Collect through a merchant's own bank: files out, answers in."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`
 	Version       versionCommand       `cmd:"" help:"Show the version of this program."`

@@ -54,6 +54,7 @@ func (a *Admin) Routes() []web.Route {
 	routes = append(routes, a.subscriptionRoutes()...)
 	routes = append(routes, a.pauseRoutes()...)
 	routes = append(routes, a.bankRoutes()...)
+	routes = append(routes, a.mailRoutes()...)
 	for _, guest := range a.Guests {
 		guest.Handler = a.guarded(guest.Handler)
 		routes = append(routes, guest)

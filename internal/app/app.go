@@ -29,6 +29,7 @@ import (
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/metrics"
+	"sepad/internal/notice"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
 	"sepad/internal/setup"
@@ -62,6 +63,7 @@ type App struct {
 	Checkout *checkout.Checkout
 	Billing  *billing.Billing
 	Banking  *banking.Banking
+	Mails    *notice.Outbox
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
 	// world is the world's time as this machine shows it, skew how far that is from
@@ -120,7 +122,8 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	a.Billing = &billing.Billing{Checkout: a.Checkout}
 	a.Banking = &banking.Banking{Checkout: a.Checkout, Logger: a.logger}
 	a.webhooks = a.newDeliverer()
-	if a.runner, err = jobs.New(a.Billing, a.Banking, a.webhooks, a.clock(), a.logger); err != nil {
+	a.Mails = &notice.Outbox{Store: a.Store, Server: cfg.SMTP, Clock: a.world, Logger: a.logger}
+	if a.runner, err = jobs.New(a.Billing, a.Banking, a.webhooks, a.Mails, a.clock(), a.logger); err != nil {
 		return nil, err
 	}
 	a.watch()
@@ -244,6 +247,10 @@ func (a *App) watch() {
 	a.metrics.WatchQueue(a.Store.QueueDepth)
 	a.metrics.WatchUnknownOutcomes(a.Store.UnknownOutcomes)
 	a.metrics.WatchDeliveries(a.Store.DeliveryBacklog)
+	a.metrics.WatchMails(func(ctx context.Context) (metrics.Mails, error) {
+		counts, err := a.Store.CountMails(ctx)
+		return metrics.Mails(counts), err
+	})
 	a.metrics.WatchClockSkew(a.skew.measure)
 	a.metrics.WatchRebillPauses(a.rebillPauses)
 	a.metrics.WatchSetAside(a.Checkout.Aside.Total)

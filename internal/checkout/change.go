@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/merchant"
+	"sepad/internal/notice"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/webhook"
@@ -126,8 +127,12 @@ func (c *Checkout) apply(ctx context.Context, setup *merchant.Setup, change paym
 	if err != nil {
 		return err
 	}
+	mail, onlyIfChanged := notice.Mail(setup.Tenant, change)
 	err = c.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.Apply(change, events)
+		if mail != nil {
+			tx.AddMail(*mail, change.Transaction, onlyIfChanged)
+		}
 		return nil
 	})
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
+	"sepad/internal/notice"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
 	"sepad/internal/vault"
@@ -49,9 +50,11 @@ type Config struct {
 	// WebhookAllowPrivate lets events be sent to private networks.
 	WebhookAllowPrivate bool
 	Rates               limit.Rates
-	BankDirectory       string
-	LogFormat           string
-	OTLPEndpoint        string
+	// SMTP is where mails are handed in, nil for nowhere.
+	SMTP          *notice.Server
+	BankDirectory string
+	LogFormat     string
+	OTLPEndpoint  string
 }
 
 // Access is what a short command needs of the settings.
@@ -141,6 +144,7 @@ func (s Settings) Config() (Config, error) {
 		WebhookSchedule: parsed(r, &s.WebhookSchedule, parseDurations(maxWebhookWait)),
 
 		WebhookAllowPrivate: parsed(r, &s.WebhookAllowPrivate, parseBool),
+		SMTP:                parsed(r, &s.SMTPURL, parseSMTP),
 		BankDirectory:       r.checked(&s.BankDirectory, checkFile),
 		LogFormat:           r.checked(&s.LogFormat, checkLogFormat),
 		OTLPEndpoint:        r.checked(&s.OTLPEndpoint, checkAddress("http://localhost:4318", "http", "https")),

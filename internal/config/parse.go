@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sepad/internal/merchant"
+	"sepad/internal/notice"
 	"sepad/internal/payment"
 )
 
@@ -161,4 +162,12 @@ func checkFile(path string) error {
 		return err
 	}
 	return file.Close()
+}
+
+// parseSMTP reads the address of a mail server; none is nil.
+func parseSMTP(text string) (*notice.Server, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return notice.ParseServer(text)
 }

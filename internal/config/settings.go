@@ -44,6 +44,7 @@ type Settings struct {
 	LookupSchedule      string `env:"SEPAD_LOOKUP_SCHEDULE" default:"5s,15s,1m,5m,15m,1h" placeholder:"DURATION,…" help:"Waits before each question about a payment whose outcome is unknown; the last one repeats."`
 	WebhookSchedule     string `env:"SEPAD_WEBHOOK_SCHEDULE" default:"5s,30s,2m,10m,1h,3h,6h,12h,12h,12h,12h,12h" placeholder:"DURATION,…" help:"Waits between the attempts to deliver an event; after the last one the delivery has failed."`
 	WebhookAllowPrivate string `env:"SEPAD_WEBHOOK_ALLOW_PRIVATE" placeholder:"true|false" help:"Whether events may be sent to private and loopback addresses. Not set, only sepad dev does so."`
+	SMTPURL             string `name:"smtp-url" env:"SEPAD_SMTP_URL" secret:"" placeholder:"URL" help:"Mail server for pre-notifications: smtp://user:password@host or smtps://…. smtp needs STARTTLS but to this machine, unless the address ends in ?tls=optional or ?tls=none."`
 	BankDirectory       string `env:"SEPAD_BANK_DIRECTORY" placeholder:"FILE" help:"Bank directory to use in place of the built-in one (see sepad banks)."`
 	LogFormat           string `env:"SEPAD_LOG_FORMAT" placeholder:"text|json" help:"Form of the log; text on a terminal and json elsewhere when not set."`
 	OTLPEndpoint        string `env:"SEPAD_OTLP_ENDPOINT" placeholder:"URL" help:"OpenTelemetry collector for traces, such as http://localhost:4318."`

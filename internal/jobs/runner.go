@@ -13,6 +13,7 @@ import (
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/db"
+	"sepad/internal/notice"
 	"sepad/internal/webhook"
 )
 
@@ -45,7 +46,7 @@ type Runner struct {
 }
 
 // New prepares the workers; Start starts them.
-func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
+func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer, mails *notice.Outbox, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
 	c, st, set := b.Checkout, b.Checkout.Store, river.NewWorkers()
 	river.AddWorker(set, &lookupWorker{checkout: c})
 	river.AddWorker(set, &dueWorker{checkout: c, clock: serviceClock})
@@ -55,6 +56,7 @@ func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer
 	river.AddWorker(set, &tidyWorker{store: st, clock: serviceClock, real: webhooks.Clock})
 	river.AddWorker(set, &webhookSweepWorker{store: st, real: webhooks.Clock})
 	river.AddWorker(set, &drainWorker{webhooks: webhooks})
+	river.AddWorker(set, &mailWorker{outbox: mails})
 	queue, err := st.NewQueue(&river.Config{
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
 		Workers:                     set,
@@ -67,6 +69,7 @@ func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer
 			periodic(sweepEvery, BillJob{}),
 			periodic(sweepEvery, BankJob{}),
 			periodic(sweepEvery, WebhookSweepJob{}),
+			periodic(sweepEvery, MailJob{}),
 			periodic(sweepEvery, AnalyzeJob{}),
 			periodic(tidyEvery, TidyJob{}),
 		},

@@ -9,6 +9,7 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
+	"sepad/internal/notice"
 	"sepad/internal/store"
 	"sepad/internal/webhook"
 )
@@ -63,5 +64,5 @@ func (w *tidyWorker) Work(ctx context.Context, _ *river.Job[TidyJob]) error {
 		tx.ForgetStaged(w.real.Now().Add(-stagedFor))
 		return nil
 	})
-	return errors.Join(err, webhook.Tidy(ctx, w.store, w.real.Now()))
+	return errors.Join(err, webhook.Tidy(ctx, w.store, w.real.Now()), notice.Tidy(ctx, w.store, w.real.Now()))
 }

@@ -1,6 +1,11 @@
 package merchant
 
-import "sepad/internal/sepa"
+import (
+	"net/mail"
+	"strings"
+
+	"sepad/internal/sepa"
+)
 
 // tenant reads one tenant with all that it sets up.
 func (r *reader) tenant(o object, number int) FileTenant {
@@ -27,7 +32,37 @@ func readList[T any](o object, key string, tenant int, form recordForm[T]) []Ent
 // tenant reads a tenant's own fields.
 func (o object) tenant(number int) Tenant {
 	o.require("id", "name")
-	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor()}
+	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor(), Notices: o.notices()}
+}
+
+// notices reads who writes to payers, and when.
+func (o object) notices() Notices {
+	n, ok := o.child("notices", "sender", "reply_to", "send")
+	if !ok {
+		return Notices{}
+	}
+	n.require("sender")
+	return Notices{
+		Sender: n.address("sender"), ReplyTo: n.address("reply_to"),
+		Send: oneOf(n, "send", []SendNotices{SendAll, SendFirstAndChanges, SendNone}, SendAll),
+	}
+}
+
+// address reads an email address, with a name or without.
+func (o object) address(key string) string {
+	text := o.text(key, maxName)
+	if text == "" {
+		return ""
+	}
+	address, err := mail.ParseAddress(text)
+	if err != nil || !strings.Contains(address.Address[strings.LastIndex(address.Address, "@")+1:], ".") {
+		o.wrong(key, "Give an email address, such as My Shop <billing@shop.example>.")
+		return ""
+	}
+	if address.Name == "" {
+		return address.Address
+	}
+	return address.String()
 }
 
 func (o object) creditor() Creditor {

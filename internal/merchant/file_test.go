@@ -338,3 +338,36 @@ func TestDunningDaysOfACampaign(t *testing.T) {
 		}
 	}
 }
+
+func TestNoticesOfATenant(t *testing.T) {
+	t.Parallel()
+	tenant := func(notices string) string {
+		return "tenants:\n- {id: 018f0000-0000-7000-8000-000000000001, name: T, notices: " + notices + "}\n"
+	}
+	for notices, want := range map[string]Notices{
+		`{sender: billing@shop.example}`:                                           {Sender: "billing@shop.example", Send: SendAll},
+		`{sender: My Shop <b@shop.example>, reply_to: h@shop.example, send: none}`: {Sender: `"My Shop" <b@shop.example>`, ReplyTo: "h@shop.example", Send: SendNone},
+		`{sender: b@shop.example, send: first_and_changes}`:                        {Sender: "b@shop.example", Send: SendFirstAndChanges},
+	} {
+		file, wrong := parse(t, tenant(notices), Sandbox)
+		if wrong != nil {
+			t.Fatal(notices, wrong)
+		}
+		got := file.Tenants[0].Tenant
+		if got.Notices != want || got.Notices.Sends() == (want.Send == SendNone) {
+			t.Errorf("%s gives %+v", notices, got.Notices)
+		}
+		again, err := Rules{Environment: Sandbox}.ReadTenant(TenantFields(got))
+		if err != nil || again != got {
+			t.Errorf("%s is read again as %+v: %v", notices, again.Notices, err)
+		}
+	}
+	for notices, field := range map[string]string{
+		`{reply_to: h@shop.example}`: "notices.sender", `{sender: nobody}`: "notices.sender", `{sender: a@localhost}`: "notices.sender",
+		`{sender: "a@b.example, c@d.example"}`: "notices.sender", `{sender: a@b.example, send: some}`: "notices.send",
+	} {
+		if _, wrong := parse(t, tenant(notices), Sandbox); wrong == nil || !strings.Contains(wrong.Error(), field) {
+			t.Errorf("%s: %v", notices, wrong)
+		}
+	}
+}

@@ -9,7 +9,7 @@ type recordForm[T any] struct {
 }
 
 var (
-	tenantForm  = recordForm[Tenant]{object.tenant, []string{"id", "name", "creditor"}}
+	tenantForm  = recordForm[Tenant]{object.tenant, []string{"id", "name", "creditor", "notices"}}
 	gatewayForm = recordForm[GatewayAccount]{object.gateway, []string{
 		"id", "name", "adapter", "test_mode", "descriptor", "settings", "active",
 	}}

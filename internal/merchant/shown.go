@@ -14,7 +14,10 @@ type Fields map[string]any
 
 // TenantFields are a tenant's own fields.
 func TenantFields(t Tenant) Fields {
-	fields := Fields{"id": t.ID, "name": t.Name, "creditor": nil}
+	fields := Fields{"id": t.ID, "name": t.Name, "creditor": nil, "notices": nil}
+	if t.Notices != (Notices{}) {
+		fields["notices"] = map[string]any{"sender": t.Notices.Sender, "reply_to": textOrNull(t.Notices.ReplyTo), "send": t.Notices.Send}
+	}
 	if t.Creditor != (Creditor{}) {
 		creditor := map[string]any{"name": t.Creditor.Name}
 		for name, text := range map[string]string{"address": t.Creditor.Address, "identifier": t.Creditor.Identifier} {

@@ -19,7 +19,31 @@ type Tenant struct {
 	Number   uint32
 	Name     string
 	Creditor Creditor
+	Notices  Notices
 }
+
+// Notices are the mails that a tenant's payers get before their accounts are
+// debited. Their zero value means none.
+type Notices struct {
+	// Sender is whose mails they are, ReplyTo where answers go, "" for the sender:
+	// addresses, with a name or without.
+	Sender, ReplyTo string
+	Send            SendNotices
+}
+
+// SendNotices is of which collections payers are told by mail.
+type SendNotices string
+
+const (
+	SendAll SendNotices = "all"
+	// SendFirstAndChanges: the first one, and those whose amount or day is not the
+	// regular one.
+	SendFirstAndChanges SendNotices = "first_and_changes"
+	SendNone            SendNotices = "none"
+)
+
+// Sends tells whether there are mails at all.
+func (n Notices) Sends() bool { return n.Sender != "" && n.Send != SendNone }
 
 // Creditor is whom the payer's mandate names. Its zero value means that the
 // tenant has given none.

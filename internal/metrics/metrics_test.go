@@ -146,3 +146,12 @@ func TestAFigureThatCannotBeReadIsLeftOutAndCounted(t *testing.T) {
 		t.Error("the failure is not counted")
 	}
 }
+
+func TestMailsAreCountedByState(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(clock.Own{})
+	m.WatchMails(func(context.Context) (metrics.Mails, error) {
+		return metrics.Mails{Pending: 3, Failed: 1, OldestFor: 90 * time.Second}, nil
+	})
+	mustShow(t, m, `sepad_mails{state="pending"} 3`, `sepad_mails{state="failed"} 1`, `sepad_mails_oldest_seconds 90`)
+}

@@ -93,6 +93,27 @@ func (m *Metrics) WatchUnknownOutcomes(read func(context.Context) (int, error)) 
 	}))
 }
 
+// Mails is how many mails to payers are in line or have failed, and for how long the
+// oldest has been in line.
+type Mails struct {
+	Pending, Failed int
+	OldestFor       time.Duration
+}
+
+// WatchMails shows how mails to payers do.
+func (m *Metrics) WatchMails(read func(context.Context) (Mails, error)) {
+	amount := prometheus.NewDesc("sepad_mails", "Mails to payers that are in line, or that have failed, by state.", []string{"state"}, nil)
+	oldest := prometheus.NewDesc("sepad_mails_oldest_seconds", "For how long the oldest mail has been in line.", nil, nil)
+	figure := &reading[Mails]{metrics: m, read: read}
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		if mails, ok := figure.get(); ok {
+			show(prometheus.MustNewConstMetric(amount, prometheus.GaugeValue, float64(mails.Pending), "pending"))
+			show(prometheus.MustNewConstMetric(amount, prometheus.GaugeValue, float64(mails.Failed), "failed"))
+			show(prometheus.MustNewConstMetric(oldest, prometheus.GaugeValue, mails.OldestFor.Seconds()))
+		}
+	}))
+}
+
 // WatchRebillPauses shows through how many gateway accounts nothing is billed for
 // now, by the reason, and how many of them have been away for too long.
 func (m *Metrics) WatchRebillPauses(read func(context.Context) (map[string]int, error)) {

@@ -39,6 +39,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	reads := deliveryReads(shop.Profile.ID)
 	maps.Copy(reads, moneyReads(t, env, shop))
 	maps.Copy(reads, billingReads(*subscription))
+	maps.Copy(reads, mailReads(t, env, claimed.Transaction))
 	maps.Copy(reads, bankReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Acceptance": func(ctx context.Context, scope store.Tenant) int {

@@ -90,7 +90,7 @@ CREATE TABLE tenants (
     creditor_identifier TEXT    NOT NULL DEFAULT '',
     setup_version       INTEGER NOT NULL DEFAULT 1,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1,
+    updated_at          INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1, notice_sender TEXT NOT NULL DEFAULT '', notice_reply_to TEXT NOT NULL DEFAULT '', notice_send TEXT NOT NULL DEFAULT '',
     CONSTRAINT tenants_id_key PRIMARY KEY (id),
     CONSTRAINT tenants_number_key UNIQUE (number)
 ) STRICT;
@@ -612,6 +612,32 @@ CREATE INDEX sessions_reference_idx ON sessions (tenant_id, tenant_reference_id,
     WHERE tenant_reference_id IS NOT NULL;
 CREATE UNIQUE INDEX transactions_tenant_reference_id_key ON transactions (tenant_id, tenant_reference_id)
     WHERE tenant_reference_id IS NOT NULL AND NOT reference_inherited;
+CREATE TABLE mails (
+    tenant_id           TEXT NOT NULL,
+    id                  TEXT NOT NULL,
+    mail_key            TEXT NOT NULL,
+    kind                TEXT NOT NULL,
+    transaction_id      TEXT NOT NULL,
+    due_date            TEXT NOT NULL,
+    creditor_name       TEXT NOT NULL,
+    creditor_identifier TEXT NOT NULL,
+    status              TEXT NOT NULL,
+    attempt_count       INTEGER NOT NULL,
+    failure_count       INTEGER NOT NULL,
+    unknown_count       INTEGER NOT NULL,
+    next_attempt_at     INTEGER NOT NULL,
+    queued_at           INTEGER NOT NULL,
+    leased_until        INTEGER NOT NULL,
+    result              TEXT NOT NULL,
+    created_at          INTEGER NOT NULL,
+    sent_at             INTEGER,
+    CONSTRAINT mails_id_key PRIMARY KEY (tenant_id, id),
+    CONSTRAINT mails_mail_key_key UNIQUE (tenant_id, mail_key),
+    FOREIGN KEY (tenant_id, transaction_id) REFERENCES transactions (tenant_id, id)
+) STRICT;
+CREATE INDEX mails_due_idx ON mails (next_attempt_at) WHERE status = 'pending';
+CREATE INDEX mails_failed_idx ON mails (tenant_id, id) WHERE status = 'failed';
+CREATE INDEX mails_transaction_idx ON mails (tenant_id, transaction_id);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -640,6 +666,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to) VALUES (1, '', NULL, NULL);
