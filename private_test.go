@@ -61,6 +61,7 @@ var privateValues = []struct {
 	{db.Options{}, nil},
 	{store.Options{}, nil},
 	{store.EventRow{}, nil},
+	{store.FeedEvent{}, nil},
 	{store.Delivery{}, nil},
 	{store.Collectible{}, nil},
 	{listing.SessionSearch{}, nil},

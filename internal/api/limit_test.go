@@ -90,6 +90,8 @@ var scopes = []struct {
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/pause/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/resume/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/change/")},
+	{limit.APIKeyEvents, true, manageRequest(http.MethodGet, "/api/v1/events/")},
+	{limit.APIKeyEvents, true, manageRequest(http.MethodGet, "/api/v1/events/"+apptest.Shop+"/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodGet, apptest.Sessions)},
 	{limit.APIKeyManage, true, manageRequest(http.MethodGet, apptest.Path(apptest.Shop, "result"))},
 	{limit.BrowserRead, false, retrieveRequest},

@@ -27,15 +27,17 @@ type API struct {
 
 // Routes is the whole merchant API, and the door for gateways.
 func (a *API) Routes() []web.Route {
-	return []web.Route{
+	browsers := browserRoutes(
+		web.Route{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
+		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
+		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
+		web.Route{Method: "POST", Pattern: "/api/v1/iban-validate/", Handler: a.validateIBAN},
+	)
+	return append(browsers, []web.Route{
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/", Handler: a.createSession},
 		{Method: "GET", Pattern: "/api/v1/payment-sessions/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.listSessions)},
-		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
-		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
-		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/cancel/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyCancel, a.cancelSession)},
 		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/result/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.showResult)},
-		{Method: "POST", Pattern: "/api/v1/iban-validate/", Handler: a.validateIBAN},
 		{Method: "GET", Pattern: "/api/v1/transactions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showTransaction)},
 		{Method: "POST", Pattern: "/api/v1/transactions/{id}/refunds/", Handler: a.withKey(merchant.ScopeRefunds, limit.APIKeyManage, a.refundTransaction)},
 		{Method: "GET", Pattern: "/api/v1/subscriptions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showSubscription)},
@@ -47,5 +49,7 @@ func (a *API) Routes() []web.Route {
 		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
 		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
 		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
-	}
+		{Method: "GET", Pattern: "/api/v1/events/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.listEvents)},
+		{Method: "GET", Pattern: "/api/v1/events/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.showEvent)},
+	}...)
 }

@@ -58,7 +58,8 @@ type RateSettings struct {
 	APIKeyCreate         string `env:"SEPAD_RATE_API_KEY_CREATE" default:"50" placeholder:"N" help:"Creating sessions."`
 	APIKeyCancel         string `env:"SEPAD_RATE_API_KEY_CANCEL" default:"50" placeholder:"N" help:"Cancelling sessions."`
 	APIKeyReconciliation string `env:"SEPAD_RATE_API_KEY_RECONCILIATION" default:"50" placeholder:"N" help:"Reconciliation."`
-	APIKeyManage         string `env:"SEPAD_RATE_API_KEY_MANAGE" default:"50" placeholder:"N" help:"Single transactions and subscriptions: look, refund, cancel."`
+	APIKeyManage         string `env:"SEPAD_RATE_API_KEY_MANAGE" default:"50" placeholder:"N" help:"Sessions found again, single transactions and subscriptions: look, refund, cancel, change."`
+	APIKeyEvents         string `env:"SEPAD_RATE_API_KEY_EVENTS" default:"10" placeholder:"N" help:"The event feed."`
 	APIKeyRead           string `env:"SEPAD_RATE_API_KEY_READ" default:"50" placeholder:"N" help:"Reading sessions with an API key."`
 	APIKeyPay            string `env:"SEPAD_RATE_API_KEY_PAY" default:"50" placeholder:"N" help:"Paying with an API key."`
 	APIKeyVerify         string `env:"SEPAD_RATE_API_KEY_VERIFY" default:"50" placeholder:"N" help:"Verifying with an API key."`

@@ -219,7 +219,7 @@ func TestRatesAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	want := map[Scope]int{
 		"api_key_create": 50, "api_key_cancel": 50, "browser_read": 1, "browser_pay": 1, "browser_verify": 1,
-		"iban_validate": 50, "api_key_reconciliation": 50, "api_key_manage": 50,
+		"iban_validate": 50, "api_key_reconciliation": 50, "api_key_manage": 50, "api_key_events": 10,
 		"api_key_read": 50, "api_key_pay": 50, "api_key_verify": 50, "page": 20, "auth_failure": 20,
 	}
 	rates := DefaultRates()

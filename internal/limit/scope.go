@@ -16,6 +16,7 @@ const (
 	APIKeyCancel         Scope = "api_key_cancel"
 	APIKeyReconciliation Scope = "api_key_reconciliation"
 	APIKeyManage         Scope = "api_key_manage"
+	APIKeyEvents         Scope = "api_key_events"
 	IBANValidate         Scope = "iban_validate"
 	BrowserRead          Scope = "browser_read"
 	BrowserPay           Scope = "browser_pay"
@@ -36,7 +37,7 @@ const (
 type Rates map[Scope]int
 
 var defaultRates = Rates{
-	APIKeyCreate: 50, APIKeyCancel: 50, APIKeyReconciliation: 50, APIKeyManage: 50, IBANValidate: 50,
+	APIKeyCreate: 50, APIKeyCancel: 50, APIKeyReconciliation: 50, APIKeyManage: 50, APIKeyEvents: 10, IBANValidate: 50,
 	BrowserRead: 1, BrowserPay: 1, BrowserVerify: 1,
 	APIKeyRead: 50, APIKeyPay: 50, APIKeyVerify: 50,
 	Page: 20, AuthFailure: 20,

@@ -19,3 +19,6 @@ func (tx *Tx) Int(sql string, args ...any) (int64, error) {
 func IsResealed(name string) bool {
 	return slices.ContainsFunc(sealedColumns, func(c sealedColumn) bool { return c.table+"."+c.column == name })
 }
+
+// FeedStatement is how a feed is read.
+func FeedStatement(which FeedFilter) string { return feedStatement(which) }

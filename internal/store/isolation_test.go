@@ -41,6 +41,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	maps.Copy(reads, billingReads(*subscription))
 	maps.Copy(reads, mailReads(t, env, claimed.Transaction))
 	maps.Copy(reads, bankReads(t, env, shop))
+	maps.Copy(reads, feedReads(t, env, event.ID))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
 			accepted, err := scope.Acceptance(ctx, claimed.Transaction.ID)

@@ -270,7 +270,7 @@ CREATE TABLE events (
     kind               TEXT    NOT NULL,
     webhook_profile_id TEXT,
     payload            TEXT    NOT NULL,
-    created_at         INTEGER NOT NULL, delivery_status TEXT NOT NULL DEFAULT 'pending', attempt_count INTEGER NOT NULL DEFAULT 0, failure_count INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER,
+    created_at         INTEGER NOT NULL, delivery_status TEXT NOT NULL DEFAULT 'pending', attempt_count INTEGER NOT NULL DEFAULT 0, failure_count INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER, feed_position INTEGER,
     CONSTRAINT events_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT events_event_key_key UNIQUE (tenant_id, event_key)
 ) STRICT;
@@ -638,6 +638,15 @@ CREATE TABLE mails (
 CREATE INDEX mails_due_idx ON mails (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX mails_failed_idx ON mails (tenant_id, id) WHERE status = 'failed';
 CREATE INDEX mails_transaction_idx ON mails (tenant_id, transaction_id);
+CREATE TABLE event_feeds (
+    tenant_id     TEXT    NOT NULL,
+    last_position INTEGER NOT NULL,
+    CONSTRAINT event_feeds_tenant_id_key PRIMARY KEY (tenant_id)
+) STRICT;
+CREATE INDEX events_unnumbered_idx ON events (tenant_id, id) WHERE feed_position IS NULL;
+CREATE INDEX events_feed_idx ON events (tenant_id, feed_position) WHERE feed_position IS NOT NULL;
+CREATE INDEX events_missed_idx ON events (tenant_id, feed_position)
+    WHERE feed_position IS NOT NULL AND delivery_status <> 'delivered';
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -667,6 +676,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to) VALUES (1, '', NULL, NULL);
