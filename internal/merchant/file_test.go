@@ -145,12 +145,34 @@ func TestParseDefaults(t *testing.T) {
 	}
 }
 
+// TestProductionIsReachedOverHTTPSAlone gives each address that a file can have by http.
+// Calls of the admin API are read by the same rules.
 func TestProductionIsReachedOverHTTPSAlone(t *testing.T) {
 	t.Parallel()
-	text := strings.Replace(testFile(t, "full.yaml"), "key: rk_test_0123456789abcdef", "key: null", 1)
-	_, wrong := parse(t, text, Production)
-	if wrong == nil || wrong.Error() != "shop.yaml:22: tenants[0].webhook_profiles[0].url: In production an address begins with https://." {
-		t.Errorf("got %v", wrong)
+	whole := strings.NewReplacer("key: rk_test_0123456789abcdef", "key: null", "http://", "https://").Replace(testFile(t, "full.yaml"))
+	const tenant = "tenants[0]."
+	for field, value := range map[string]string{
+		"webhook_profiles[0].url":                "https://127.0.0.1:9000/hooks",
+		"hosted_pages[0].branding.logo_url":      "https://shop.example/logo.svg",
+		"hosted_pages[0].branding.logo_dark_url": "https://shop.example/white.svg",
+		"hosted_pages[0].links.shop":             "https://shop.example/,",
+		"hosted_pages[0].links.other_payment":    "https://shop.example/pay",
+		"hosted_pages[0].links.terms":            "https://shop.example/terms",
+		"hosted_pages[0].links.privacy":          "https://shop.example/privacy",
+		"hosted_pages[0].links.imprint":          "https://shop.example/imprint",
+		"hosted_pages[0].success_redirect_url":   "https://shop.example/thanks?x=1",
+		"hosted_pages[0].failure_redirect_url":   "https://shop.example/sorry",
+	} {
+		if !strings.Contains(whole, value) {
+			t.Errorf("the file lacks %s", field)
+		}
+		_, wrong := parse(t, strings.Replace(whole, value, strings.Replace(value, "https:", "http:", 1), 1), Production)
+		if wrong == nil || !strings.HasSuffix(wrong.Error(), ": "+tenant+field+": In production an address begins with https://.") {
+			t.Errorf("%s: got %v", field, wrong)
+		}
+	}
+	if got := strings.Count(whole, "https://"); got != 11 { // and the other tenant's webhook
+		t.Errorf("the file has %d addresses: a new one belongs into the table", got)
 	}
 }
 
