@@ -33,7 +33,7 @@ type till struct {
 
 func newTill(env *storetest.Env) till {
 	logger := slog.New(slog.DiscardHandler)
-	kinds := adapters.All(ledgerdb.New(env.Store.DB), sandbox.Options{PublicURL: "http://pay.example"})
+	kinds := adapters.All(ledgerdb.New(env.Store.DB, env.Vault), sandbox.Options{PublicURL: "http://pay.example"})
 	return till{env: env, Checkout: &checkout.Checkout{
 		Store: env.Store, Vault: env.Vault, Banks: sepa.EmbeddedBanks, Clock: still(env.Now), Real: clock.Real{}, Own: clock.Own{}, Logger: logger,
 		Gateways:    gateway.NewPool(kinds, gateway.Options{Timeout: time.Minute, Logger: logger}),
@@ -65,11 +65,10 @@ func (c till) pay(t *testing.T, shop storetest.Shop) payment.Debit {
 	return result.Debit
 }
 
-// refund gives a part of a payment back with the same dice as every time.
+// refund gives a part of a payment back, the same every time.
 func (c till) refund(t *testing.T, paid payment.Debit) string {
 	t.Helper()
 	amount := payment.Minor(100)
-	repeatTheDice(t)
 	refund, err := c.Refund(t.Context(), paid.Session.TenantID, paid.Transaction.ID, &amount, store.RequestKey{})
 	if err != nil || refund.Status != payment.TransactionApproved {
 		t.Fatalf("the refund is %q: %v", refund.Status, err)
@@ -97,11 +96,7 @@ func TestACollidingReferenceIsRetried(t *testing.T) { //nolint:paralleltest // s
 				wantOther(t, "ORD-", first.Order.Number, second.Order.Number)
 			})
 			t.Run("a refund takes a new reference where its own is taken", func(t *testing.T) {
-				refund := c.refund(t, first)
-				if same := c.refund(t, elsewhere); same != refund {
-					t.Fatalf("the dice fell differently: %s and %s", refund, same)
-				}
-				wantOther(t, "TXN-", refund, c.refund(t, first))
+				wantOther(t, "TXN-", c.refund(t, first), c.refund(t, first))
 			})
 		})
 	}

@@ -80,6 +80,9 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		if !client.CanRefund() {
 			return errCannotRefund
 		}
+		if claimed.Refund.MerchantTransactionID, err = c.refundReference(ctx, claimed, key); err != nil {
+			return err
+		}
 		claimed.Refund.Attempt.Silence = c.silence()
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.Remember(key, claimed.Refund.ID)
@@ -93,10 +96,22 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 	return claimed, client, err
 }
 
+// refundReference is the first of those that the refund could have that no other one
+// has.
+func (c *Checkout) refundReference(ctx context.Context, claimed payment.Change, key store.RequestKey) (string, error) {
+	for n := 0; ; n++ {
+		reference := payment.RefundReference(claimed.Transaction, claimed.Refund.AmountMinor, key.Key, n)
+		isTaken, err := c.Store.Tenant(claimed.Transaction.TenantID).HasReference(ctx, reference)
+		if err != nil || !isTaken {
+			return reference, err
+		}
+	}
+}
+
 func refundRequest(setup *merchant.Setup, claimed payment.Change, sendBefore clock.Deadline) gateway.Refund {
 	r, paid := claimed.Refund, claimed.Transaction
 	return gateway.Refund{
-		MerchantTransactionID: r.MerchantTransactionID, IdempotencyKey: r.ID.String(),
+		MerchantTransactionID: r.MerchantTransactionID, IdempotencyKey: payment.RefundKey(*r),
 		PaymentID: paid.MerchantTransactionID, PaymentReference: paid.GatewayReference,
 		AmountMinor: r.AmountMinor, Currency: r.Currency, Descriptor: setup.Gateways[paid.GatewayID].Descriptor,
 		At: r.CreatedAt, SendBefore: sendBefore,

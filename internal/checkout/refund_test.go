@@ -33,7 +33,7 @@ func TestWhatAGatewayIsToldOfARefund(t *testing.T) {
 		}
 		got[0].SendBefore = clock.Deadline{}
 		storetest.Equal(t, got[0], gateway.Refund{
-			MerchantTransactionID: refund.MerchantTransactionID, IdempotencyKey: refund.ID.String(),
+			MerchantTransactionID: refund.MerchantTransactionID, IdempotencyKey: payment.RefundKey(refund),
 			PaymentID: paid.Transaction.MerchantTransactionID, PaymentReference: "GW-1",
 			AmountMinor: amount, Currency: "EUR", Descriptor: till.Shop.Gateway.Descriptor,
 			At: till.Time.Now(),
@@ -148,5 +148,45 @@ func TestRefundsAtOnceGiveBackNoMoreThanWasCollected(t *testing.T) {
 		if given != 1 || len(till.Gateway.Refunded()) != 1 {
 			t.Errorf("%d were given back, %d sent", given, len(till.Gateway.Refunded()))
 		}
+	})
+}
+
+// TestARefundThatWasForgottenIsTheSameAgain asks for refunds that a restored database
+// does not know any more.
+func TestARefundThatWasForgottenIsTheSameAgain(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved)
+		some, other := payment.Minor(1_00), payment.Minor(2_00)
+		ask := func(amount payment.Minor, key string) gateway.Refund {
+			t.Helper()
+			named := store.RequestKey{}
+			if key != "" {
+				named = store.RequestKey{Scope: till.Shop.ID, Key: key, RequestHash: key, At: till.Time.Now()}
+			}
+			if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount, named); err != nil {
+				t.Fatal(err)
+			}
+			sent := till.Gateway.Refunded()
+			last := sent[len(sent)-1]
+			last.SendBefore, last.At = clock.Deadline{}, time.Time{}
+			return last
+		}
+		story := func() []gateway.Refund {
+			return []gateway.Refund{ask(some, ""), ask(some, ""), ask(some, "a"), ask(some, "b"), ask(other, "")}
+		}
+		first := story()
+		seen := map[string]bool{}
+		for _, refund := range first {
+			if seen[refund.MerchantTransactionID] || seen[refund.IdempotencyKey] {
+				t.Errorf("%s names two refunds", refund.MerchantTransactionID)
+			}
+			seen[refund.MerchantTransactionID], seen[refund.IdempotencyKey] = true, true
+		}
+		till.Env.Exec(t, `DELETE FROM transactions WHERE refund_of IS NOT NULL`)
+		till.Env.Exec(t, `DELETE FROM idempotency_keys`)
+		till.Env.Exec(t, `UPDATE transactions SET refunded_minor = 0`)
+		till.Time.Pass(48 * time.Hour)
+		storetest.Equal(t, story(), first)
 	})
 }

@@ -63,8 +63,27 @@ func NewMerchantTransactionID(at time.Time) string {
 // moved since is not looked at: the backup may not know of it.
 func RebillReference(s Subscription, n int) string {
 	name := s.ID.String() + "/" + strconv.Itoa(s.Period) + "/" + strconv.Itoa(n)
+	return reference(s.Frequency.PeriodStart(s.AnchorDate, s.Period).Start(), name)
+}
+
+// RefundReference is the reference of a refund: what is given back, under which
+// idempotency key if its caller gave one, and the how-many-th it is of those that are
+// alike. It follows from these alone, as that of a rebill does, so that a refund that
+// a restored database has lost is the same refund when it is asked for again. The
+// amount is among them because a gateway would take another one for the first.
+func RefundReference(sale Transaction, amount Minor, key string, n int) string {
+	return reference(sale.CreatedAt, "refund/"+sale.ID.String()+"/"+amount.String()+"/"+strconv.Itoa(n)+"/"+key)
+}
+
+// RefundKey is a refund's idempotency key, which follows from its reference.
+func RefundKey(refund Transaction) string {
+	return uuid.NewSHA1(*refund.RefundOf, []byte(refund.MerchantTransactionID)).String()
+}
+
+// reference has the form of NewMerchantTransactionID and follows from a name.
+func reference(at time.Time, name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return "TXN-" + s.Frequency.PeriodStart(s.AnchorDate, s.Period).Start().Format("20060102") + "-" + code(8, func(raw []byte) {
+	return "TXN-" + at.UTC().Format("20060102") + "-" + code(8, func(raw []byte) {
 		copy(raw, sum[:])
 		sum = sha256.Sum256(sum[:])
 	})

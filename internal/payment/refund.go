@@ -53,7 +53,7 @@ func refundOf(sale Transaction, amount Minor, now time.Time) Transaction {
 	return Transaction{
 		ID: NewID(), TenantID: sale.TenantID, OrderID: sale.OrderID, SubscriptionID: sale.SubscriptionID,
 		LeadID: sale.LeadID, GatewayID: sale.GatewayID, RefundOf: &sale.ID,
-		MerchantTransactionID: NewMerchantTransactionID(now),
+		MerchantTransactionID: RefundReference(sale, amount, "", 0),
 		Status:                TransactionPending, Type: Refund, AmountMinor: amount, Currency: sale.Currency, Source: SourceRefund,
 		MaskedIBAN: sale.MaskedIBAN, IBANCountry: sale.IBANCountry, BIC: sale.BIC, BankName: sale.BankName,
 		HolderName: sale.HolderName, Email: sale.Email, MandateReference: sale.MandateReference, MandateAt: sale.MandateAt,
