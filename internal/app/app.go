@@ -100,7 +100,6 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 		a.world = clock.Real{}
 	}
 	a.metrics = metrics.New(clock.Own{})
-	a.guard = web.TokenGuard{Guesses: &limit.Guesses{}, Clock: clock.Own{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -118,6 +117,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	if a.limiter, err = limit.New(ctx, a.limits(), a.world.Now()); err != nil {
 		return nil, err
 	}
+	a.guard = web.TokenGuard{Guesses: a.limiter.Guesses(), Clock: clock.Own{}}
 	a.Checkout = a.newCheckout(opts)
 	a.Billing = &billing.Billing{Checkout: a.Checkout}
 	a.Banking = &banking.Banking{Checkout: a.Checkout, Logger: a.logger}

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -12,30 +13,50 @@ const (
 	// maxGuessers bounds the memory. Whoever has more addresses than this at once
 	// is held up by the length of the token.
 	maxGuessers = 10_000
+	// guessScope is what their keys in Redis begin with.
+	guessScope Scope = "guess"
 )
 
 // Guesses count wrong credentials. A caller that has brought too many waits,
-// whatever it brings next: otherwise the right one would tell itself. Each process
-// counts for itself. The zero value is ready to use.
+// whatever it brings next: otherwise the right one would tell itself. Processes
+// that share a Redis count together; each counts for itself as well, so that while
+// Redis is away nobody begins anew. The zero value counts alone.
 type Guesses struct {
+	shared *shared
+
 	mu    sync.Mutex
 	wrong map[string][]time.Time // by caller, the oldest first
 }
 
-// Wait is how long a caller has to wait before it is heard, 0 for not at all.
-func (g *Guesses) Wait(caller string, now time.Time) time.Duration {
+// Guesses count where the limiter does.
+func (l *Limiter) Guesses() *Guesses { return &Guesses{shared: l.shared} }
+
+// Judge is how long a caller has to wait before it is heard, 0 for not at all; a
+// wrong credential of one that is heard is counted. It is one step, so that many
+// guesses at once do not all pass before the first is counted.
+func (g *Guesses) Judge(ctx context.Context, key string, isWrong bool, now time.Time) time.Duration {
+	if wait := g.judge(key, isWrong, now); wait > 0 || g.shared == nil {
+		return wait
+	}
+	wait, _ := g.shared.slide(ctx, caller{guessScope, key}, maxGuesses, guessWindow, isWrong, now)
+	return wait
+}
+
+// judge is what this process knows alone.
+func (g *Guesses) judge(key string, isWrong bool, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if recent := g.recent(caller, now); len(recent) >= maxGuesses {
+	recent := g.recent(key, now)
+	if len(recent) >= maxGuesses {
 		return guessWindow - now.Sub(recent[len(recent)-maxGuesses])
+	}
+	if isWrong {
+		g.count(key, recent, now)
 	}
 	return 0
 }
 
-// Wrong counts a wrong credential.
-func (g *Guesses) Wrong(caller string, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *Guesses) count(key string, recent []time.Time, now time.Time) {
 	if g.wrong == nil {
 		g.wrong = map[string][]time.Time{}
 	}
@@ -46,14 +67,14 @@ func (g *Guesses) Wrong(caller string, now time.Time) {
 			}
 		}
 	}
-	if recent := g.recent(caller, now); len(g.wrong) < maxGuessers || recent != nil {
-		g.wrong[caller] = append(recent, now)
+	if len(g.wrong) < maxGuessers || recent != nil {
+		g.wrong[key] = append(recent, now)
 	}
 }
 
 // recent are the guesses of a caller that still count.
-func (g *Guesses) recent(caller string, now time.Time) []time.Time {
-	all := g.wrong[caller]
+func (g *Guesses) recent(key string, now time.Time) []time.Time {
+	all := g.wrong[key]
 	for i, at := range all {
 		if now.Sub(at) < guessWindow {
 			return all[i:]

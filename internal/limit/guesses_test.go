@@ -1,28 +1,34 @@
 package limit
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"sepad/internal/testenv"
 )
 
 func TestWhoeverGuessesTooOftenWaits(t *testing.T) {
 	t.Parallel()
+	ctx := t.Context()
 	var g Guesses
-	now := time.Unix(1_800_000_000, 0)
+	now := start
 	for i := range maxGuesses {
-		if wait := g.Wait("guesser", now); wait != 0 {
+		if wait := g.Judge(ctx, "guesser", false, now) + g.Judge(ctx, "guesser", true, now); wait != 0 {
 			t.Fatalf("after %d guesses it waits %s", i, wait)
 		}
-		g.Wrong("guesser", now)
 		now = now.Add(time.Second)
 	}
-	if wait := g.Wait("guesser", now); wait != guessWindow-maxGuesses*time.Second {
-		t.Errorf("it waits %s", wait)
+	for _, isWrong := range []bool{true, false} {
+		if wait := g.Judge(ctx, "guesser", isWrong, now); wait != guessWindow-maxGuesses*time.Second {
+			t.Errorf("wrong %t: it waits %s", isWrong, wait)
+		}
 	}
-	if wait := g.Wait("another", now); wait != 0 {
+	if wait := g.Judge(ctx, "another", false, now); wait != 0 {
 		t.Errorf("another one waits %s", wait)
 	}
-	if wait := g.Wait("guesser", now.Add(guessWindow-maxGuesses*time.Second)); wait != 0 {
+	if wait := g.Judge(ctx, "guesser", false, now.Add(guessWindow-maxGuesses*time.Second)); wait != 0 {
 		t.Errorf("after the wait it waits %s", wait)
 	}
 }
@@ -30,14 +36,62 @@ func TestWhoeverGuessesTooOftenWaits(t *testing.T) {
 func TestGuessesAreForgotten(t *testing.T) {
 	t.Parallel()
 	var g Guesses
-	now := time.Unix(1_800_000_000, 0)
 	for i := range maxGuessers + 5 {
-		g.Wrong(string(rune('a'+i%26))+time.Duration(i).String(), now)
+		g.Judge(t.Context(), string(rune('a'+i%26))+time.Duration(i).String(), true, start)
 	}
 	if len(g.wrong) != maxGuessers {
 		t.Errorf("%d callers are kept", len(g.wrong))
 	}
-	if g.Wrong("later", now.Add(guessWindow)); len(g.wrong) != 1 {
+	if g.Judge(t.Context(), "later", true, start.Add(guessWindow)); len(g.wrong) != 1 {
 		t.Errorf("%d callers are kept a minute later", len(g.wrong))
+	}
+}
+
+func TestProcessesOnOneRedisCountGuessesTogether(t *testing.T) {
+	t.Parallel()
+	url := testenv.RedisURL(t)
+	var processes []*Guesses
+	for range 2 {
+		processes = append(processes, byOurTime(newLimiter(t, Settings{RedisURL: url, patience: unhurried})).Guesses())
+	}
+	var heard atomic.Int64
+	var guessing sync.WaitGroup
+	for i := range 4 * maxGuesses {
+		guessing.Go(func() {
+			if processes[i%2].Judge(t.Context(), "guesser", true, start) == 0 {
+				heard.Add(1)
+			}
+		})
+	}
+	guessing.Wait()
+	if heard.Load() != maxGuesses {
+		t.Errorf("%d guesses at once were heard", heard.Load())
+	}
+	for i, g := range processes {
+		if wait := g.Judge(t.Context(), "guesser", false, start.Add(time.Second)); wait != guessWindow-time.Second {
+			t.Errorf("at process %d the right one waits %s", i, wait)
+		}
+		if wait := g.Judge(t.Context(), "guesser", false, start.Add(guessWindow)); wait != 0 {
+			t.Errorf("at process %d it waits %s a minute later", i, wait)
+		}
+	}
+}
+
+func TestGuessesAreCountedWithoutRedis(t *testing.T) {
+	t.Parallel()
+	door := newDoor(t, testenv.RedisURL(t))
+	l := byOurTime(newLimiter(t, Settings{RedisURL: "redis://" + door.address}))
+	g := l.Guesses()
+	for range maxGuesses / 2 {
+		g.Judge(t.Context(), "guesser", true, start)
+	}
+	door.shut()
+	for i := range maxGuesses / 2 {
+		if wait := g.Judge(t.Context(), "guesser", true, start); wait != 0 {
+			t.Fatalf("after %d guesses more it waits %s", i, wait)
+		}
+	}
+	if wait := g.Judge(t.Context(), "guesser", false, start); wait != guessWindow {
+		t.Errorf("it waits %s", wait)
 	}
 }

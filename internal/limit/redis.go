@@ -26,30 +26,35 @@ const (
 // slide keeps the instants of accepted calls in a list, newest first. It takes
 // Redis's own time in microseconds, so that processes whose clocks differ
 // agree; a test gives a time of its own. The result is the wait, 0 for a call
-// that was counted. A clock that steps back is treated as in memory.
+// that is let in, and counted if it is to be. A clock that steps back is treated as
+// in memory.
 var slide = redis.NewScript(`
 local rate = tonumber(ARGV[1])
 local now = tonumber(ARGV[2])
+local window = tonumber(ARGV[3])
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
 local newest = tonumber(redis.call('LINDEX', KEYS[1], 0) or 0)
-if newest >= now + 1000000 then
+if newest >= now + window then
   redis.call('DEL', KEYS[1])
 elseif newest > now then
   now = newest
 end
 local oldest = redis.call('LINDEX', KEYS[1], rate - 1)
 if oldest then
-  local wait = oldest + 1000000 - now
+  local wait = oldest + window - now
   if wait > 0 then
     return wait
   end
 end
+if ARGV[4] == '0' then
+  return 0
+end
 redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
 redis.call('LTRIM', KEYS[1], 0, rate - 1)
-redis.call('PEXPIRE', KEYS[1], 1500)
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', window / 1000 * 1.5))
 return 0
 `)
 
@@ -99,6 +104,11 @@ func (s *shared) greet(ctx context.Context, now time.Time) {
 
 // admit counts a call; answered is false when Redis could not be asked.
 func (s *shared) admit(ctx context.Context, who caller, rate int, now time.Time) (wait time.Duration, answered bool) {
+	return s.slide(ctx, who, rate, window, true, now)
+}
+
+// slide asks Redis about a caller, of whom so many calls are taken within a time.
+func (s *shared) slide(ctx context.Context, who caller, rate int, within time.Duration, counts bool, now time.Time) (wait time.Duration, answered bool) {
 	ask, probe := s.worthAsking(now)
 	if !ask {
 		return 0, false
@@ -106,7 +116,11 @@ func (s *shared) admit(ctx context.Context, who caller, rate int, now time.Time)
 	ctx, cancel := s.withPatience(ctx)
 	defer cancel()
 	key := "sepad:limit:" + string(who.scope) + ":" + who.key
-	micros, err := slide.Run(ctx, s.client, []string{key}, strconv.Itoa(rate), s.time(now)).Int64()
+	flag := "0"
+	if counts {
+		flag = "1"
+	}
+	micros, err := slide.Run(ctx, s.client, []string{key}, strconv.Itoa(rate), s.time(now), strconv.FormatInt(within.Microseconds(), 10), flag).Int64()
 	if err != nil {
 		s.away(ctx, err, now)
 		return 0, false

@@ -28,17 +28,19 @@ func (g TokenGuard) Admit(r *http.Request, tokens ...string) error {
 	if credential.Kind == NoCredential {
 		return ErrNoCredential
 	}
-	caller, now := ClientKey(r.Context()), g.Clock.Now()
-	if wait := g.Guesses.Wait(caller, now); wait > 0 {
-		return Throttled(wait)
-	}
+	isRight := false
 	brought := sha256.Sum256([]byte(credential.Secret))
 	for _, token := range tokens {
 		want := sha256.Sum256([]byte(token))
 		if token != "" && subtle.ConstantTimeCompare(brought[:], want[:]) == 1 {
-			return nil
+			isRight = true
 		}
 	}
-	g.Guesses.Wrong(caller, now)
-	return errInvalidToken
+	if wait := g.Guesses.Judge(r.Context(), ClientKey(r.Context()), !isRight, g.Clock.Now()); wait > 0 {
+		return Throttled(wait)
+	}
+	if !isRight {
+		return errInvalidToken
+	}
+	return nil
 }
