@@ -35,7 +35,7 @@ var (
 		// The outer world.
 		"gateway":                  nouns,
 		"gateway/sandbox":          join(nouns, "gateway"),
-		"gateway/sandbox/ledgerdb": join(nouns, "gateway", "gateway/sandbox", "db"),
+		"gateway/sandbox/ledgerdb": join(nouns, "gateway", "gateway/sandbox", "db", "vault"),
 		"gateway/bank":             join(nouns, "gateway", "gateway/bank/terms", "iso20022"),
 		"gateway/adapters":         join(nouns, "gateway", "gateway/*"),
 		// The played bank is a second opinion: it shares no code with iso20022, and

@@ -60,7 +60,7 @@ func applyFile(ctx context.Context, applier *setup.Applier, name string, text []
 // newApplier knows the adapters that this program has.
 func newApplier(st *store.Store, access config.Access) *setup.Applier {
 	return &setup.Applier{
-		Store: st, Kinds: adapters.All(ledgerdb.New(st.DB), sandbox.Options{}),
+		Store: st, Kinds: adapters.All(ledgerdb.New(st.DB, access.Vault), sandbox.Options{}),
 		Environment: access.Environment, AllowTestGateways: access.AllowTestGateways,
 	}
 }

@@ -5,14 +5,19 @@ import (
 	"fmt"
 	"os"
 
+	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/store"
 )
 
-type migrateCommand struct{ dataFlags }
+type migrateCommand struct {
+	Finish bool `name:"finish" help:"End an upgrade: no process of an older version runs any more, nor will."`
+	dataFlags
+}
 
 func (migrateCommand) Help() string {
-	return "A database that is missing is made. Several processes may do this at once, and serve does it by itself unless told not to."
+	return "A database that is missing is made. Several processes may do this at once, and serve does it by itself unless told not to. " +
+		"Until an upgrade is finished, the version before can be brought back; from then on it is refused."
 }
 
 func (c *migrateCommand) Run(p *program) error {
@@ -38,9 +43,29 @@ func (c *migrateCommand) Run(p *program) error {
 	if err == nil {
 		err = c.admit(p, st, access)
 	}
-	if err = errors.Join(err, st.Close()); err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintf(p.stdout, "The database has schema %d.\n", store.SchemaVersion)
+		err = c.finish(p, st, access)
 	}
-	fmt.Fprintf(p.stdout, "The database has schema %d.\n", store.SchemaVersion)
-	return nil
+	return errors.Join(err, st.Close())
+}
+
+// finish ends an upgrade if that is asked for, and else says that it is open.
+func (c *migrateCommand) finish(p *program, st *store.Store, access config.Access) error {
+	switch {
+	case !c.Finish && st.UpgradeIsOpen():
+		fmt.Fprintln(p.stdout, "The upgrade is open: the version before can still use it. Once no process of it runs, end it with sepad migrate --finish.")
+		return nil
+	case !c.Finish:
+		return nil
+	case access.Vault == nil:
+		return errors.New("SEPAD_ENCRYPTION_KEYS: to end an upgrade takes the keys, as serve has them")
+	}
+	bar := newProgress(p.stderr)
+	done, err := st.FinishUpgrade(p.ctx, clock.Real{}.Now(), func(done, total int) { bar.show("rows sealed anew", done, total) })
+	bar.clear()
+	if err == nil {
+		fmt.Fprintf(p.stdout, "The upgrade is finished: %d rows were sealed anew, and older versions are refused.\n", done)
+	}
+	return err
 }

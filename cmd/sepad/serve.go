@@ -104,6 +104,9 @@ func (s *server) serve(ctx context.Context) error {
 		about = append(about, "operator_address", s.operators.Addr().String())
 	}
 	s.logger.InfoContext(ctx, "ready", about...)
+	if s.app.Store.UpgradeIsOpen() {
+		s.logger.WarnContext(ctx, "an upgrade is not finished: session tokens lie open in the database for the version before; once no process of it runs, run sepad migrate --finish")
+	}
 	err := s.app.Serve(ctx, s.listener, s.operators)
 	s.logger.InfoContext(ctx, "stopped")
 	return errors.Join(err, s.app.Close())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -73,7 +74,7 @@ func sellAndReturn(t *testing.T, s *apptest.Server, prefix, token, first string)
 	var r returned
 	reference := func(id string) string { return wantTransaction(t, s, id, nil).Text(t, "merchant_transaction_id") }
 	rebill := storetest.Scalar[string](t, s.Env, `SELECT CAST(t.id AS TEXT) FROM transactions t JOIN orders o ON o.id = t.order_id
-		JOIN sessions s ON s.id = o.session_id WHERE s.token = $1 AND t.type = 'sdd_rebill'`, token)
+		JOIN sessions s ON s.id = o.session_id WHERE s.token = $1 AND t.type = 'sdd_rebill'`, store.TokenKey(token))
 	_, plain := sale(t, s, apptest.Approved)
 	_, pending := sale(t, s, apptest.PendingApproved)
 	_, refunded := sale(t, s, apptest.Approved)

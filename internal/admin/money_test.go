@@ -92,7 +92,7 @@ func wantEvents(t *testing.T, s *apptest.Server, want ...string) {
 // refundEntries are what the gateway was asked to give back.
 func refundEntries(t *testing.T, s *apptest.Server) (entries []sandbox.Entry) {
 	t.Helper()
-	all, err := ledgerdb.New(s.Env.Store.DB).Entries(t.Context())
+	all, err := ledgerdb.New(s.Env.Store.DB, s.Env.Vault).Entries(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -72,7 +73,7 @@ func openMarket(t *testing.T, s *apptest.Server) market {
 	rival := s.Do(t, apptest.Request{Path: apptest.Sessions, Key: s.RivalKey, Body: apptest.InCampaign(apptest.RivalCampaign)}).Text(t, "session_token")
 	m.rivalSale = s.Pay(t, rival, apptest.Approved).Want(t, http.StatusOK, nil).Text(t, "transaction.id")
 	id := func(token string) string {
-		return storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM sessions WHERE token = $1`, token)
+		return storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM sessions WHERE token = $1`, store.TokenKey(token))
 	}
 	m.session, m.failed, m.monthly, m.rival = id(token), id(failed), id(monthly), id(rival)
 	return m
@@ -151,7 +152,7 @@ func TestOperatorsLook(t *testing.T) {
 		s.Do(t, operator(transactions+"?tenant_id="+apptest.Shop+"&status=declined", nil)).Want(t, http.StatusOK, apptest.Fields{"next": nil, "previous": nil})
 		t.Run("and a session is expired as soon as its time has run out", func(t *testing.T) {
 			token := s.Create(t, apptest.InCampaign(apptest.ShortCampaign))
-			id := storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM sessions WHERE token = $1`, token)
+			id := storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM sessions WHERE token = $1`, store.TokenKey(token))
 			wantFound(t, s, sessions+"?status=PENDING", id)
 			s.MoveClock(t, 2*time.Hour)
 			wantFound(t, s, sessions+"?status=PENDING")
@@ -167,7 +168,7 @@ func TestSearchesShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		m := openMarket(t, s)
-		token := storetest.Scalar[string](t, s.Env, `SELECT token FROM sessions WHERE CAST(id AS TEXT) = $1`, m.session)
+		token := s.Token(t, m.session)
 		for _, address := range []string{
 			sessions, sessions + m.session + "/", leads, transactions, transactions + m.sale + "/", chargebacks, subscriptions,
 			subscriptions + m.subscription + "/",
@@ -200,7 +201,7 @@ func TestSearchPages(t *testing.T) {
 				body, key = apptest.InCampaign(apptest.RivalCampaign), s.RivalKey
 			}
 			token := s.Do(t, apptest.Request{Path: apptest.Sessions, Key: key, Body: body}).Want(t, http.StatusCreated, nil).Text(t, "session_token")
-			want = append(want, storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM sessions WHERE token = $1`, token))
+			want = append(want, storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM sessions WHERE token = $1`, store.TokenKey(token)))
 		}
 		slices.Reverse(want)
 		for _, filter := range []string{"", "&status=PENDING"} {

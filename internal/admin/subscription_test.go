@@ -13,6 +13,7 @@ import (
 	"sepad/internal/app/apptest"
 	"sepad/internal/config"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -211,7 +212,7 @@ func TestUnknownRebillsAreAskedAbout(t *testing.T) {
 		s.Pay(t, token, iban).Want(t, http.StatusInternalServerError, nil)
 		s.LookUp(t)
 		return storetest.Scalar[string](t, s.Env, `SELECT CAST(u.id AS TEXT) FROM subscriptions u
-			JOIN sessions s ON s.tenant_id = u.tenant_id AND s.id = u.session_id WHERE s.token = $1`, token)
+			JOIN sessions s ON s.tenant_id = u.tenant_id AND s.id = u.session_id WHERE s.token = $1`, store.TokenKey(token))
 	}
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		id := subscribeUnknown(t, s, apptest.TimeoutApproved)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -119,8 +120,8 @@ func TestPendingPaymentsSettleOnTheClock(t *testing.T) {
 				}
 				wantMoment(t, s, `SELECT updated_at FROM transactions WHERE CAST(id AS TEXT) = $1`, result.Text(t, "transaction.id"), created.Add(24*time.Hour))
 			}
-			ended := storetest.Scalar[int64](t, s.Env, `SELECT expires_at FROM sessions WHERE token = $1`, unpaid)
-			wantMoment(t, s, `SELECT updated_at FROM sessions WHERE token = $1`, unpaid, time.UnixMicro(ended))
+			ended := storetest.Scalar[int64](t, s.Env, `SELECT expires_at FROM sessions WHERE token = $1`, store.TokenKey(unpaid))
+			wantMoment(t, s, `SELECT updated_at FROM sessions WHERE token = $1`, store.TokenKey(unpaid), time.UnixMicro(ended))
 			if now.Before(time.Now().Add(20 * 24 * time.Hour)) {
 				t.Errorf("the clock shows %v", now)
 			}

@@ -62,6 +62,9 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request, caller store.
 	}
 	body := sessionPage{Next: given(page.Next), Previous: given(page.Previous), Results: make([]listedBody, len(page.Rows))}
 	for i, s := range page.Rows {
+		if s.Token, err = a.Store.OpenToken(s.Session, s.Kept); err != nil {
+			return err
+		}
 		body.Results[i] = a.listedOf(s, now)
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)

@@ -10,6 +10,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/merchant"
+	"sepad/internal/store"
 )
 
 // findSessions walks through all pages of a list and gives the tokens.
@@ -110,7 +111,7 @@ func TestListedSessionsAreTheirMerchants(t *testing.T) {
 		t.Run("one whose time ran out counts as EXPIRED before the sweep has come by", func(t *testing.T) {
 			last := s.Create(t, ask)
 			s.MoveClock(t, 25*time.Hour)
-			s.Env.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = $1 WHERE token = $2`, true, last)
+			s.Env.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = $1 WHERE token = $2`, true, store.TokenKey(last))
 			if got := findSessions(t, s, s.Key, url.Values{"email": {email}, "status": {"EXPIRED"}}); !slices.Equal(got, []string{last, open}) {
 				t.Errorf("EXPIRED are %v", got)
 			}

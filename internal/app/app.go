@@ -198,7 +198,7 @@ func (a *App) limits() limit.Settings {
 }
 
 func (a *App) newCheckout(opts Options) *checkout.Checkout {
-	a.kinds = adapters.All(ledgerdb.New(a.Store.DB), sandbox.Options{
+	a.kinds = adapters.All(ledgerdb.New(a.Store.DB, a.config.Vault), sandbox.Options{
 		PublicURL: a.config.PublicURL, SlowFor: opts.SandboxWait, GiveUpAfter: opts.SandboxWait,
 	})
 	maps.Copy(a.kinds, opts.Adapters)
@@ -207,7 +207,7 @@ func (a *App) newCheckout(opts Options) *checkout.Checkout {
 		Gateways: gateway.NewPool(a.usableKinds(), gateway.Options{
 			Timeout: a.config.GatewayTimeout, Logger: a.logger, Observe: a.metrics.ObserveGatewayCall,
 		}),
-		Announcements: ledgerdb.New(a.Store.DB).Announcements, NextAnnouncement: ledgerdb.New(a.Store.DB).NextAnnouncement,
+		Announcements: ledgerdb.New(a.Store.DB, a.config.Vault).Announcements, NextAnnouncement: ledgerdb.New(a.Store.DB, a.config.Vault).NextAnnouncement,
 		Clock: a.clock(), Real: a.world, Own: clock.Own{}, Logger: a.logger, Environment: a.config.Environment,
 		PublicURL: a.config.PublicURL, SessionTTL: a.config.SessionTTL, KeepSubscriptions: a.config.KeepSubscriptions, Dunning: a.config.Dunning,
 		GatewayTimeout: a.config.GatewayTimeout, LookupSchedule: a.config.LookupSchedule,

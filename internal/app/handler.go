@@ -52,7 +52,7 @@ func (a *App) openRoutes() []web.Route {
 		web.Route{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
 	)
 	if a.Movable != nil {
-		bank := web.Plain(bankpage.New(ledgerdb.New(a.Store.DB), a.Movable, a.logger))
+		bank := web.Plain(bankpage.New(ledgerdb.New(a.Store.DB, a.config.Vault), a.Movable, a.logger))
 		for _, method := range []string{"GET", "POST"} {
 			routes = append(routes, web.Route{Method: method, Pattern: sandbox.BankPath + "{rest...}", Handler: bank})
 		}

@@ -157,14 +157,14 @@ func (s *simulation) remember(m *shopper, token string) func(status int, body []
 func (s *simulation) decideAtBank() {
 	ctx := s.t.Context()
 	s.w.spawn(nil, "a payer at the bank", func(context.Context) {
-		entries, err := ledgerdb.New(s.env.Store.DB).Entries(ctx)
+		entries, err := ledgerdb.New(s.env.Store.DB, s.env.Vault).Entries(ctx)
 		if err != nil {
 			s.fail("reading the ledger: %v", err)
 			return
 		}
 		for _, entry := range entries {
 			if entry.State == sandbox.StateAwaiting && entry.Outcome.DecidedByPayer() {
-				if _, err := sandbox.PayerDecides(ctx, ledgerdb.New(s.env.Store.DB), entry, s.w.chance(60), s.w.serviceNow()); err != nil {
+				if _, err := sandbox.PayerDecides(ctx, ledgerdb.New(s.env.Store.DB, s.env.Vault), entry, s.w.chance(60), s.w.serviceNow()); err != nil {
 					s.fail("deciding at the bank: %v", err)
 				}
 				return

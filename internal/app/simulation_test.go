@@ -121,7 +121,7 @@ func newSimulation(t *testing.T, env *storetest.Env, seed uint64) *simulation {
 	s.rules = storetest.BillingRules{Dunning: payment.DefaultDunning(), CancelledByHand: map[string]bool{}}
 	remote := w.chance(50)
 	s.gateway = &simulatedGateway{
-		w: w, ledger: ledgerdb.New(env.Store.DB), remote: remote, faulty: 25,
+		w: w, ledger: ledgerdb.New(env.Store.DB, env.Vault), remote: remote, faulty: 25,
 		// With SQLite the sandbox's memory dies with its only writer.
 		outlives: remote || env.Engine == "postgres",
 	}

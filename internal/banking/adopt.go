@@ -16,6 +16,7 @@ import (
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/vault"
 )
 
 // After a restore the database does not know which files have left since the backup, and a bank cannot be asked. An
@@ -239,7 +240,8 @@ func (b *Banking) keepAdopted(ctx context.Context, account *Account, file store.
 		return err
 	}
 	defer again.Close()
-	out := &parts{Banking: b, ctx: ctx, tenantID: file.TenantID, now: now, keep: func(tx *store.Tx, number int, sealed string) {
+	bind := func(number int) vault.Binding { return store.BindBankPart(file, number) }
+	out := &parts{Banking: b, ctx: ctx, now: now, bind: bind, keep: func(tx *store.Tx, number int, sealed string) {
 		tx.AddAdoptedPart(file, number, sealed)
 	}}
 	if _, err := io.Copy(out, again); err != nil {

@@ -38,7 +38,7 @@ func (b *Banking) amend(account *Account, c *collection, last store.Presented) e
 		amendment.OriginalCreditorIdentifier = last.CreditorIdentifier
 	}
 	if last.SealedIBAN != "" {
-		electronic, err := b.Checkout.Vault.Open(last.SealedIBAN, store.PurposeIBAN(account.Setup.Tenant.ID))
+		electronic, err := b.Checkout.Vault.Open(last.SealedIBAN, store.BindIBAN(account.Setup.Tenant.ID, c.MandateReference))
 		if err != nil {
 			return fmt.Errorf("the account of payment %s cannot be read: %w", last.TransactionID, err)
 		}

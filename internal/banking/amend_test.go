@@ -11,6 +11,7 @@ import (
 	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/iso20022"
 	"sepad/internal/store"
+	"sepad/internal/store/storetest"
 )
 
 // amendments gives those in the newest file, as text.
@@ -65,7 +66,7 @@ func TestWhatChangesUnderAMandateIsToldOnce(t *testing.T) {
 					t.Errorf("nothing has changed, and the bank is told %q", told)
 				}
 
-				other, err := b.Env.Vault.Seal([]byte("AT611904300234573201"), store.PurposeIBAN(b.account.Setup.Tenant.ID))
+				other, err := b.Env.Vault.Seal([]byte("AT611904300234573201"), store.BindIBAN(b.account.Setup.Tenant.ID, storetest.Scalar[string](t, b.Env, `SELECT mandate_reference FROM subscriptions`)))
 				must(t, err)
 				b.Env.Exec(t, `UPDATE subscriptions SET iban_sealed = $1`, other)
 				if told := month(); len(told) != 1 || !strings.Contains(told[0], "<OrgnlDbtrAcct><Id><Othr><Id>SMNDA</Id>") {

@@ -362,7 +362,7 @@ func dueDate(account *Account, c store.Collectible, at time.Time) time.Time {
 
 // open reads the account number of a payment.
 func (b *Banking) open(account *Account, c store.Collectible) (sepa.IBAN, error) {
-	electronic, err := b.Checkout.Vault.Open(c.SealedIBAN, store.PurposeIBAN(account.Setup.Tenant.ID))
+	electronic, err := b.Checkout.Vault.Open(c.SealedIBAN, store.BindIBAN(account.Setup.Tenant.ID, c.MandateReference))
 	if err != nil {
 		return sepa.IBAN{}, fmt.Errorf("the account of payment %s cannot be read: %w", c.MerchantTransactionID, err)
 	}

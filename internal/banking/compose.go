@@ -7,11 +7,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/google/uuid"
-
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/vault"
 )
 
 // partSize is how many bytes of a file are sealed and kept together.
@@ -49,7 +48,8 @@ func (b *Banking) composeOnce(ctx context.Context, account *Account, file *store
 	draft := *file
 	draft.Draft = payment.NewID().String()
 	draft.CreditorName, draft.CreditorIdentifier = account.Terms.Creditor.Name, account.Terms.Creditor.Identifier
-	out := &parts{Banking: b, ctx: ctx, tenantID: file.TenantID, now: now, keep: func(tx *store.Tx, number int, sealed string) {
+	bind := func(number int) vault.Binding { return store.BindBankPart(draft, number) }
+	out := &parts{Banking: b, ctx: ctx, now: now, bind: bind, keep: func(tx *store.Tx, number int, sealed string) {
 		tx.AddBankPart(draft, number, sealed)
 	}}
 	write := b.writeDebits
@@ -233,13 +233,13 @@ func (b *Banking) writeOne(ctx context.Context, file *store.BankFile, c collecti
 // parts seals what is written to it and keeps it, so much at a time.
 type parts struct {
 	*Banking
-	ctx      context.Context
-	tenantID uuid.UUID
-	now      time.Time
-	keep     func(tx *store.Tx, number int, sealed string)
-	pending  []byte
-	number   int
-	size     int
+	ctx     context.Context
+	now     time.Time
+	bind    func(number int) vault.Binding
+	keep    func(tx *store.Tx, number int, sealed string)
+	pending []byte
+	number  int
+	size    int
 }
 
 func (p *parts) Write(content []byte) (int, error) {
@@ -254,11 +254,12 @@ func (p *parts) flush() error {
 	if len(p.pending) == 0 {
 		return nil
 	}
-	sealed, err := p.Checkout.Vault.Seal(p.pending, store.PurposeBankFile(p.tenantID))
+	p.number++
+	sealed, err := p.Checkout.Vault.Seal(p.pending, p.bind(p.number))
 	if err != nil {
 		return err
 	}
-	p.number, p.size, p.pending = p.number+1, p.size+len(p.pending), p.pending[:0]
+	p.size, p.pending = p.size+len(p.pending), p.pending[:0]
 	return p.store().Write(p.ctx, p.now, func(tx *store.Tx) error {
 		p.keep(tx, p.number, sealed)
 		return nil
@@ -276,7 +277,7 @@ func (b *Banking) Content(ctx context.Context, file store.BankFile, out io.Write
 		if sealed == "" {
 			break
 		}
-		content, err := b.Checkout.Vault.Open(sealed, store.PurposeBankFile(file.TenantID))
+		content, err := b.Checkout.Vault.Open(sealed, store.BindBankPart(file, number))
 		if err != nil {
 			return fmt.Errorf("the bank file %s cannot be read: %w", file.ID, err)
 		}

@@ -87,7 +87,7 @@ func (r *reader) writeDown() error {
 		it.line.Reference = it.line.Reference[:min(len(it.line.Reference), longestReference)]
 		r.reading.Counts.add(it.line.Result)
 		if text := strings.TrimSpace(it.text); text != "" && !r.isDryRun {
-			sealed, err := r.Checkout.Vault.Seal([]byte(text), store.PurposeBankFile(r.statement.TenantID))
+			sealed, err := r.Checkout.Vault.Seal([]byte(text), store.BindBankLine(r.statement.TenantID, r.statement.ID, it.line.Position))
 			if err != nil {
 				return failure{err}
 			}

@@ -177,7 +177,7 @@ func (r *reader) debits(entry store.BankFileEntry, account sepa.IBAN) (bool, err
 	if err != nil {
 		return false, err
 	}
-	electronic, err := r.Checkout.Vault.Open(sealed, store.PurposeIBAN(r.statement.TenantID))
+	electronic, err := r.Checkout.Vault.Open(sealed, store.BindIBAN(r.statement.TenantID, entry.MandateReference))
 	if err != nil {
 		return false, err
 	}

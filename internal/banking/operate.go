@@ -120,7 +120,7 @@ func (b *Banking) Text(line store.BankLine) (string, error) {
 	if line.SealedText == "" {
 		return "", nil
 	}
-	text, err := b.Checkout.Vault.Open(line.SealedText, store.PurposeBankFile(line.TenantID))
+	text, err := b.Checkout.Vault.Open(line.SealedText, store.BindBankLine(line.TenantID, line.StatementID, line.Position))
 	return string(text), err
 }
 

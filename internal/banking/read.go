@@ -17,6 +17,7 @@ import (
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/vault"
 )
 
 // Counts say what became of the lines of a bank's answer.
@@ -161,7 +162,8 @@ func (r *reader) begin(member iso20022.Member) (isRead bool, err error) {
 
 // keep keeps the file's bytes in parts.
 func (r *reader) keep(member iso20022.Member) error {
-	out := &parts{Banking: r.Banking, ctx: r.ctx, tenantID: r.statement.TenantID, now: r.now, keep: func(tx *store.Tx, number int, sealed string) {
+	bind := func(number int) vault.Binding { return store.BindBankStatement(r.statement, number) }
+	out := &parts{Banking: r.Banking, ctx: r.ctx, now: r.now, bind: bind, keep: func(tx *store.Tx, number int, sealed string) {
 		tx.AddBankStatementPart(r.statement, number, sealed)
 	}}
 	if _, err := r.pass(member, out); err != nil {

@@ -257,7 +257,7 @@ func (b *Billing) notSent(ctx context.Context, setup *merchant.Setup, c claim, o
 // charge opens the account number and says what is to be collected.
 func (b *Billing) charge(setup *merchant.Setup, account merchant.GatewayAccount, c claim) (gateway.Charge, error) {
 	t := c.Transaction
-	opened, err := b.Checkout.Vault.Open(c.due.SealedIBAN, store.PurposeIBAN(t.TenantID))
+	opened, err := b.Checkout.Vault.Open(c.due.SealedIBAN, store.BindIBAN(t.TenantID, c.due.Subscription.MandateReference))
 	if err != nil {
 		return gateway.Charge{}, err
 	}

@@ -94,15 +94,18 @@ func (c *Checkout) withPayment(ctx context.Context, d payment.Debit) (payment.De
 }
 
 // eventRows renders the events of a change and says where each one goes.
-func eventRows(setup *merchant.Setup, change payment.Change) ([]store.EventRow, error) {
+func (c *Checkout) eventRows(setup *merchant.Setup, change payment.Change) ([]store.EventRow, error) {
 	rows := make([]store.EventRow, len(change.Events))
 	for i, event := range change.Events {
 		payload, err := webhook.Payload(change, event)
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = store.EventRow{
+		rows[i], err = c.Store.NewEvent(setup.Tenant.ID, store.EventRow{
 			Event: event, Payload: payload, WebhookProfileID: profileFor(setup, change.WebhookProfileID, event.Kind),
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return rows, nil
@@ -123,7 +126,7 @@ func profileFor(setup *merchant.Setup, named *uuid.UUID, kind payment.EventKind)
 
 // apply writes a change, or nothing and gives store.ErrStale.
 func (c *Checkout) apply(ctx context.Context, setup *merchant.Setup, change payment.Change, now time.Time) error {
-	events, err := eventRows(setup, change)
+	events, err := c.eventRows(setup, change)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (c *Checkout) chargeBack(ctx context.Context, setup *merchant.Setup, transa
 			return err
 		}
 		recorded = *change.Chargeback
-		events, err := eventRows(setup, change)
+		events, err := c.eventRows(setup, change)
 		if err != nil {
 			return err
 		}

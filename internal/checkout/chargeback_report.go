@@ -81,7 +81,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 		if answers[i] = (TakenChargeback{taken, err}); effect.Chargeback == nil {
 			continue
 		}
-		if effect.Events, err = eventRows(setup, effect.Change); err != nil {
+		if effect.Events, err = c.eventRows(setup, effect.Change); err != nil {
 			return nil, err
 		}
 		effects = append(effects, effect)

@@ -73,9 +73,13 @@ func (c *Checkout) create(ctx context.Context, setup *merchant.Setup, req Create
 	}
 	lead := req.Lead
 	lead.ID = payment.NewID()
-	err := c.write(ctx, session, lead, req, req.firstTry())
+	draft, err := c.Store.NewSession(session)
+	if err != nil {
+		return Created{}, err
+	}
+	err = c.write(ctx, draft, lead, req, req.firstTry())
 	if store.IsLeadBusy(err) {
-		err = c.write(ctx, session, lead, req, (*store.Tx).ReplaceSession)
+		err = c.write(ctx, draft, lead, req, (*store.Tx).ReplaceSession)
 	}
 	if err != nil {
 		return Created{}, store.Refused(err)
@@ -84,17 +88,17 @@ func (c *Checkout) create(ctx context.Context, setup *merchant.Setup, req Create
 }
 
 // createWay is one of the store's ways to make a session.
-type createWay func(*store.Tx, payment.Session, payment.Lead)
+type createWay func(*store.Tx, store.NewSession, payment.Lead)
 
 // firstTry is the way that serves nearly all creates.
 func (r CreateRequest) firstTry() createWay {
 	if r.RestsOn == nil {
 		return (*store.Tx).CreateSession
 	}
-	return func(tx *store.Tx, s payment.Session, lead payment.Lead) { tx.CreateSessionFor(*r.RestsOn, s, lead) }
+	return func(tx *store.Tx, s store.NewSession, lead payment.Lead) { tx.CreateSessionFor(*r.RestsOn, s, lead) }
 }
 
-func (c *Checkout) write(ctx context.Context, s payment.Session, lead payment.Lead, req CreateRequest, create createWay) error {
+func (c *Checkout) write(ctx context.Context, s store.NewSession, lead payment.Lead, req CreateRequest, create createWay) error {
 	return c.Store.Write(ctx, s.CreatedAt, func(tx *store.Tx) error {
 		// The key comes first: a twin running at the same time must learn that
 		// it is a repeat, not that its lead is busy with this very purchase.

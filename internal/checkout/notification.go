@@ -182,14 +182,14 @@ func (c *Checkout) chargeBackReported(ctx context.Context, setup *merchant.Setup
 
 // CreatedEvents renders the event of a record that a file brings in.
 func (c *Checkout) CreatedEvents(setup *merchant.Setup, t payment.Transaction) ([]store.EventRow, error) {
-	return eventRows(setup, payment.Created(t))
+	return c.eventRows(setup, payment.Created(t))
 }
 
 // bringIn records a payment that we did not know.
 func (c *Checkout) bringIn(ctx context.Context, setup *merchant.Setup, n gateway.Notice) error {
 	now := c.now()
 	change := payment.BringIn(n.Transaction, n.Outcome, payment.SourceWebhook, now)
-	events, err := eventRows(setup, change)
+	events, err := c.eventRows(setup, change)
 	if err != nil {
 		return err
 	}

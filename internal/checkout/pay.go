@@ -96,7 +96,7 @@ func (c *Checkout) claim(ctx context.Context, found store.Found, in Payment) (pa
 			return payment.Change{}, err
 		}
 	}
-	sealed, err := c.Vault.Seal([]byte(in.Instrument.IBAN.Electronic()), store.PurposeIBAN(found.Session.TenantID))
+	sealed, err := c.Vault.Seal([]byte(in.Instrument.IBAN.Electronic()), store.BindIBAN(found.Session.TenantID, found.Session.MandateReference))
 	if err != nil {
 		return payment.Change{}, err
 	}

@@ -63,7 +63,7 @@ func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, re
 		if change.Refund != nil {
 			refunds[report.TransactionID] = *change.Refund
 		}
-		events, err := eventRows(setup, change)
+		events, err := c.eventRows(setup, change)
 		if err != nil {
 			return nil, err
 		}

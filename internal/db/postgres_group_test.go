@@ -42,7 +42,7 @@ func newQueue(t *testing.T) *queue {
 func (q *queue) create(t *testing.T, draft storetest.Draft) error {
 	t.Helper()
 	return q.TryWrite(t, func(tx *store.Tx) error {
-		tx.CreateSessionFor(q.credential, draft.Session, draft.Lead)
+		tx.CreateSessionFor(q.credential, q.New(t, draft), draft.Lead)
 		return nil
 	})
 }
@@ -88,9 +88,14 @@ func (q *queue) await(busy, waiting int) {
 // join begins a create that waits for its turn; its answer goes to err.
 func (q *queue) join(ctx context.Context, err *error, draft storetest.Draft, credential store.Credential) {
 	busy, waiting := db.SharedQueue(q.Store.DB)
+	session, sealing := q.Store.NewSession(draft.Session)
+	if sealing != nil {
+		*err = sealing
+		return
+	}
 	q.group.Go(func() {
 		*err = q.Store.Write(ctx, q.Now, func(tx *store.Tx) error {
-			tx.CreateSessionFor(credential, draft.Session, draft.Lead)
+			tx.CreateSessionFor(credential, session, draft.Lead)
 			return nil
 		})
 	})

@@ -11,6 +11,7 @@ import (
 	"sepad/internal/app/apptest"
 	"sepad/internal/config"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -84,7 +85,7 @@ func TestAStartSweepsWhatACrashLeft(t *testing.T) {
 		after := before.Beside(t, options)
 		t.Run("a session that ran out meanwhile is ended", func(t *testing.T) {
 			apptest.Eventually(t, "the session is ended in its row", func() bool {
-				return storetest.Scalar[string](t, env, `SELECT status FROM sessions WHERE token = $1`, forgotten) == "EXPIRED"
+				return storetest.Scalar[string](t, env, `SELECT status FROM sessions WHERE token = $1`, store.TokenKey(forgotten)) == "EXPIRED"
 			})
 		})
 		t.Run("a payment left open is asked about once its sender must be silent", func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store"
 )
 
 // swiss is the registry's example of an account outside the European Economic Area.
@@ -87,9 +88,9 @@ func TestAnAddressCanBeCorrected(t *testing.T) {
 		first.wantBack(t, token)
 		cookie := strings.Split(first.Header.Get("Set-Cookie"), ";")[0]
 		// No test account abroad is refused: this one is made to be.
-		s.Env.Exec(t, `UPDATE transactions SET status = 'declined', decline_code = 'do_not_honor' WHERE session_id = (SELECT id FROM sessions WHERE token = $1)`, token)
-		s.Env.Exec(t, `UPDATE orders SET status = 'FAILED' WHERE session_id = (SELECT id FROM sessions WHERE token = $1)`, token)
-		s.Env.Exec(t, `UPDATE sessions SET status = 'PENDING' WHERE token = $1`, token)
+		s.Env.Exec(t, `UPDATE transactions SET status = 'declined', decline_code = 'do_not_honor' WHERE session_id = (SELECT id FROM sessions WHERE token = $1)`, store.TokenKey(token))
+		s.Env.Exec(t, `UPDATE orders SET status = 'FAILED' WHERE session_id = (SELECT id FROM sessions WHERE token = $1)`, store.TokenKey(token))
+		s.Env.Exec(t, `UPDATE sessions SET status = 'PENDING' WHERE token = $1`, store.TokenKey(token))
 		s.Env.Exec(t, `UPDATE events SET event_key = event_key || ' undone'`)
 
 		if s.get(t, path(token)).want(t, http.StatusOK, "gave no reason").asksAddress() {

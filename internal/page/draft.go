@@ -32,7 +32,9 @@ type draft struct {
 	GaveStreet, GaveTown string
 }
 
-func draftPurpose(s payment.Session) []byte { return vault.Purpose(s.TenantID, "draft "+s.ID.String()) }
+func draftPurpose(s payment.Session) vault.Binding {
+	return vault.Handed(s.TenantID, "draft "+s.ID.String())
+}
 
 // keepDraft hands what was typed to the browser.
 func (p *Page) keepDraft(w http.ResponseWriter, s payment.Session, d draft) {

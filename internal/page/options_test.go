@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store"
 )
 
 func TestASessionHasOptionsOfItsOwn(t *testing.T) {
@@ -66,7 +67,7 @@ func TestTheBankSendsThePayerToTheMerchant(t *testing.T) {
 		t.Run("from the hosted page it leads back to the page", func(t *testing.T) {
 			token := s.Create(t, ask())
 			s.submit(t, token, apptest.VerificationPage).wantBack(t, token)
-			address := scalar[string](t, s, `SELECT verification_url FROM transactions t JOIN sessions s ON s.id = t.session_id WHERE s.token = $1`, token)
+			address := scalar[string](t, s, `SELECT verification_url FROM transactions t JOIN sessions s ON s.id = t.session_id WHERE s.token = $1`, store.TokenKey(token))
 			if to := s.Decide(t, address, "approve").Header.Get("Location"); to != s.URL+path(token) {
 				t.Errorf("it leads to %s", to)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // stage is something that a payer can meet, made as it comes about.
@@ -44,7 +45,7 @@ var stages = []stage{
 	{"returned", "returned", func(t testing.TB, s *shop) string { return changed(t, s, "charged_back") }},
 	{"expired", "expired", func(t testing.TB, s *shop) string {
 		token := s.session(t, posterCampaign)
-		s.Env.Exec(t, `UPDATE sessions SET expires_at = 1 WHERE token = $1`, token)
+		s.Env.Exec(t, `UPDATE sessions SET expires_at = 1 WHERE token = $1`, store.TokenKey(token))
 		return path(token)
 	}},
 	{"cancelled", "cancelled", func(t testing.TB, s *shop) string {
@@ -75,6 +76,6 @@ func changed(t testing.TB, s *shop, status string) string {
 	t.Helper()
 	page := paid(t, s, posterCampaign, apptest.Approved)
 	token := page[len("/pay/") : len(page)-1]
-	s.Env.Exec(t, `UPDATE transactions SET status = $1 WHERE session_id = (SELECT id FROM sessions WHERE token = $2)`, status, token)
+	s.Env.Exec(t, `UPDATE transactions SET status = $1 WHERE session_id = (SELECT id FROM sessions WHERE token = $2)`, status, store.TokenKey(token))
 	return page
 }

@@ -10,6 +10,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/limit"
+	"sepad/internal/store"
 )
 
 func TestPay(t *testing.T) {
@@ -271,7 +272,7 @@ func TestTheMandateIsTheOneThatWasShown(t *testing.T) {
 		form.Del("mandate") // nothing to tick where the button says it
 		s.ask(t, http.MethodPost, path(token), form, "Accept-Language", "fr").wantBack(t, token)
 		evidence := scalar[string](t, s, `SELECT a.acceptance_mode || '|' || a.language || '|' || a.text FROM mandate_acceptances a
-			JOIN sessions s ON s.id = a.session_id WHERE s.token = $1`, token)
+			JOIN sessions s ON s.id = a.session_id WHERE s.token = $1`, store.TokenKey(token))
 		for _, part := range []string{"IMPLICIT|de|SEPA-Lastschriftmandat", "Ich ermächtige (A) Bergladen GmbH", "Zugleich (B) weise ich mein Kreditinstitut an", "Zahlungen: 1,00\u00a0€ für 14 Tage; 29,99\u00a0€ jeden Monat"} {
 			if !strings.Contains(evidence, part) {
 				t.Errorf("%q is missing in %s", part, evidence)
@@ -284,7 +285,7 @@ func TestTheMandateIsTheOneThatWasShown(t *testing.T) {
 		token := s.session(t, freeCampaign)
 		s.submit(t, token, apptest.Approved).wantBack(t, token)
 		evidence := scalar[string](t, s, `SELECT a.text_version || '|' || a.text FROM mandate_acceptances a
-			JOIN sessions s ON s.id = a.session_id WHERE s.token = $1`, token)
+			JOIN sessions s ON s.id = a.session_id WHERE s.token = $1`, store.TokenKey(token))
 		if !strings.HasPrefix(evidence, "merchant|") || !strings.Contains(evidence, "Our counsel wrote this.") {
 			t.Errorf("the evidence is %s", evidence)
 		}

@@ -61,6 +61,6 @@ func openCursor(v *vault.Vault, q *Query, text string) (cursor, error) {
 func looksLikeCursor(text string) bool {
 	return len(text) <= maxCursor && strings.Count(text, ".") == 1 && !strings.ContainsFunc(text, func(c rune) bool {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		return !letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
+		return !letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' && c != '~'
 	})
 }

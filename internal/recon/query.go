@@ -125,7 +125,7 @@ const badCursor = "cursor is not one that this query was given. Follow next and 
 
 // purpose is what a cursor of this query is bound to: tenant, endpoint, days and
 // filters. Format and page size may change on the way.
-func (q *Query) purpose() []byte {
+func (q *Query) purpose() vault.Binding {
 	f := q.Filters
 	gateway := ""
 	if f.GatewayID != nil {
@@ -138,7 +138,7 @@ func (q *Query) purpose() []byte {
 	if f.EmailKey != "" || f.TenantReferenceID != "" {
 		parts = append(parts, strconv.Quote(f.EmailKey), strconv.Quote(f.TenantReferenceID))
 	}
-	return vault.Purpose(q.TenantID, strings.Join(parts, "|"))
+	return vault.Handed(q.TenantID, strings.Join(parts, "|"))
 }
 
 // reader reads parameters and collects one sentence for each that is bad.

@@ -73,7 +73,7 @@ func newBench(env *storetest.Env) *bench {
 
 // newApplier has an adapter that looks at its settings.
 func (b *bench) newApplier(st *store.Store) *setup.Applier {
-	kinds := adapters.All(ledgerdb.New(st.DB), sandbox.Options{})
+	kinds := adapters.All(ledgerdb.New(st.DB, nil), sandbox.Options{})
 	picky := kinds[sandbox.Name]
 	picky.Name = "picky"
 	picky.Settings = append(picky.Settings,

@@ -10,7 +10,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
-	"sepad/internal/vault"
 )
 
 func isConflict(err error) bool { return payment.KindOf(err) == payment.Conflict }
@@ -118,7 +117,7 @@ func testClaimRoundTrip(t *testing.T, env *storetest.Env) {
 	storetest.Equal(t, order, claimed.Order)
 
 	sealed := storetest.Scalar[string](t, env, "SELECT iban_sealed FROM transactions")
-	iban, err := env.Vault.Open(sealed, vault.Purpose(found.Session.TenantID, "iban"))
+	iban, err := env.Vault.Open(sealed, store.BindIBAN(found.Session.TenantID, found.Session.MandateReference))
 	if err != nil || string(iban) != storetest.IBAN {
 		t.Errorf("the sealed account cannot be opened: %v", err)
 	}

@@ -44,7 +44,7 @@ func (k known) readSetup(t *testing.T) {
 func (k known) create(t *testing.T, draft storetest.Draft) error {
 	t.Helper()
 	return k.TryWrite(t, func(tx *store.Tx) error {
-		tx.CreateSessionFor(k.credential, draft.Session, draft.Lead)
+		tx.CreateSessionFor(k.credential, k.New(t, draft), draft.Lead)
 		return nil
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,8 +37,11 @@ type Endpoint struct {
 type Delivery struct {
 	EventID uuid.UUID
 	Kind    payment.EventKind
-	// Payload is the very text that is signed and sent.
-	Payload string
+	// Payload is the very text that is signed and sent. Unreadable says why there is
+	// none.
+	Payload    string
+	Unreadable error
+	token      string // that is in the payload, "" for none
 	// AttemptCount counts all attempts so far, FailureCount those since the
 	// event was first sent or sent again by hand.
 	AttemptCount int
@@ -48,13 +52,27 @@ type Delivery struct {
 // beginning after an id.
 func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, limit int) ([]Delivery, error) {
 	result, err := t.Query(ctx, `
-		SELECT id, kind, payload, attempt_count, failure_count FROM events
+		SELECT id, kind, payload, token_sealed, attempt_count, failure_count FROM events
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
 			AND id > $3
 		ORDER BY id LIMIT $4`, profileID, after, limit)
 	return db.Collect(result, err, func(r db.Rows) (d Delivery, err error) {
-		return d, r.Scan(&d.EventID, &d.Kind, &d.Payload, &d.AttemptCount, &d.FailureCount)
+		var payload, sealed string
+		if err := r.Scan(&d.EventID, &d.Kind, &payload, &sealed, &d.AttemptCount, &d.FailureCount); err != nil {
+			return d, err
+		}
+		d.Payload, d.token, d.Unreadable = t.store.wholePayload(t.ID, d.EventID, payload, sealed)
+		return d, nil
 	})
+}
+
+// Mask is what may be kept of an answer: a receiver may well repeat what it was
+// sent, and the session's token with it.
+func (d Delivery) Mask(answer string) string {
+	if d.token == "" {
+		return answer
+	}
+	return strings.ReplaceAll(answer, d.token, payment.ShortToken(d.token))
 }
 
 // NextRetry is when the first of an endpoint's waiting deliveries may be tried

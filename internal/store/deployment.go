@@ -55,7 +55,10 @@ func (s *Store) Adopt(ctx context.Context, environment merchant.Environment, now
 	if err != nil {
 		return err
 	}
-	if err := s.CheckEnvironment(ctx, environment); err != nil || s.vault == nil {
+	if err := s.CheckEnvironment(ctx, environment); err != nil {
+		return err
+	}
+	if err := s.learnCompatibility(ctx); err != nil || s.vault == nil {
 		return err
 	}
 	return s.adoptKeys(ctx, now)

@@ -10,11 +10,13 @@ import (
 )
 
 // EventRow is an event ready to be written: its payload is the very text that
-// will be signed and sent, and its profile is where it goes, nil for nowhere.
+// will be signed and sent, but for a session's token, and its profile is where it
+// goes, nil for nowhere.
 type EventRow struct {
 	payment.Event
 	Payload          string
 	WebhookProfileID *uuid.UUID
+	sealedToken      string // see NewEvent
 }
 
 // storedEvent is an event as it lies in its table.
@@ -33,6 +35,7 @@ var events = db.Table[storedEvent]{Name: "events", Columns: []db.Column[storedEv
 	db.Field("kind", func(e *storedEvent) *payment.EventKind { return &e.Kind }),
 	db.Optional("webhook_profile_id", func(e *storedEvent) **uuid.UUID { return &e.WebhookProfileID }),
 	db.Field("payload", func(e *storedEvent) *string { return &e.Payload }),
+	db.Field("token_sealed", func(e *storedEvent) *string { return &e.sealedToken }),
 	db.Time("created_at", func(e *storedEvent) *time.Time { return &e.createdAt }),
 }}
 

@@ -82,10 +82,19 @@ func (t Tenant) FeedStart(ctx context.Context, since time.Time) (int64, error) {
 	return first - 1, err
 }
 
-const feedColumns = `id, kind, payload, webhook_profile_id IS NOT NULL, delivery_status, created_at, COALESCE(feed_position, 0)`
+const feedColumns = `id, kind, payload, token_sealed, webhook_profile_id IS NOT NULL, delivery_status, created_at, COALESCE(feed_position, 0)`
 
-func scanFeedEvent(r db.Rows) (e FeedEvent, err error) {
-	return e, r.Scan(&e.ID, &e.Kind, &e.Payload, &e.GoesOut, &e.Status, db.Instant{To: &e.CreatedAt}, &e.Position)
+// scanFeedEvent reads an event with the session's token in its payload. One whose
+// token cannot be opened is told without it, so that it does not hold up the rest.
+func (t Tenant) scanFeedEvent(r db.Rows) (e FeedEvent, err error) {
+	var sealed string
+	if err := r.Scan(&e.ID, &e.Kind, &e.Payload, &sealed, &e.GoesOut, &e.Status, db.Instant{To: &e.CreatedAt}, &e.Position); err != nil {
+		return e, err
+	}
+	if whole, _, err := t.store.wholePayload(t.ID, e.ID, e.Payload, sealed); err == nil {
+		e.Payload = whole
+	}
+	return e, nil
 }
 
 // FeedFilter says which events of a feed are read.
@@ -104,7 +113,7 @@ var feedConditions = map[FeedFilter]string{
 // Feed reads events beyond a place in their order.
 func (t Tenant) Feed(ctx context.Context, after int64, which FeedFilter, limit int) ([]FeedEvent, error) {
 	result, err := t.Query(ctx, feedStatement(which), after, limit)
-	return db.Collect(result, err, scanFeedEvent)
+	return db.Collect(result, err, t.scanFeedEvent)
 }
 
 func feedStatement(which FeedFilter) string {
@@ -116,7 +125,7 @@ func feedStatement(which FeedFilter) string {
 // Event reads one event.
 func (t Tenant) Event(ctx context.Context, id uuid.UUID) (FeedEvent, error) {
 	result, err := t.Query(ctx, `SELECT `+feedColumns+` FROM events WHERE tenant_id = $1 AND id = $2`, id)
-	found, err := db.One(result, err, scanFeedEvent)
+	found, err := db.One(result, err, t.scanFeedEvent)
 	if errors.Is(err, db.ErrNoRow) {
 		err = ErrNoEvent
 	}

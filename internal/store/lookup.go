@@ -18,20 +18,26 @@ import (
 // one exception is the evidence of mandates (mandate.go).
 
 // SessionByToken finds a session; the token carries the tenant's number, so
-// that the look-up touches one tenant's rows.
+// that the look-up touches one tenant's rows. While tokens may lie open for older
+// programs, it is looked for in both forms.
 func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error) {
 	number, ok := payment.TokenTenant(token)
 	if !ok {
 		return Found{}, payment.ErrSessionNotFound
+	}
+	key := TokenKey(token)
+	older := key
+	if !s.tokensHidden.Load() {
+		older = token
 	}
 	result, err := s.Query(ctx, `
 		SELECT `+Sessions.List("s")+`, `+Leads.List("l")+`, n.setup_version
 		FROM tenants n
 		JOIN sessions s ON s.tenant_id = n.id
 		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
-		WHERE n.number = $1 AND s.token = $2`, int64(number), token)
+		WHERE n.number = $1 AND s.token IN ($2, $3)`, int64(number), key, older)
 	found, err := db.One(result, err, func(r db.Rows) (Found, error) {
-		var f Found
+		f := Found{Session: payment.Session{Token: token}}
 		return f, r.Scan(append(append(Sessions.Fields(&f.Session), Leads.Fields(&f.Lead)...), &f.SetupVersion)...)
 	})
 	if errors.Is(err, db.ErrNoRow) {

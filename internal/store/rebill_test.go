@@ -13,7 +13,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
-	"sepad/internal/vault"
 )
 
 // weekly is what comes due soonest.
@@ -128,7 +127,7 @@ func TestSubscriptionsDue(t *testing.T) {
 				MaskedIBAN: first.MaskedIBAN, IBANCountry: first.IBANCountry, BIC: first.BIC, BankName: first.BankName,
 				HolderName: first.HolderName, Email: first.Email, MandateAt: first.MandateAt, AmountMinor: first.AmountMinor,
 			})
-			iban, err := env.Vault.Open(due.SealedIBAN, vault.Purpose(shop.ID, "iban"))
+			iban, err := env.Vault.Open(due.SealedIBAN, store.BindIBAN(shop.ID, due.Subscription.MandateReference))
 			version, versionErr := env.Store.SetupVersion(t.Context(), shop.ID)
 			if err != nil || versionErr != nil || string(iban) != storetest.IBAN || due.SetupVersion != version {
 				t.Errorf("the account cannot be opened (%v) or the set-up is another", errors.Join(err, versionErr))

@@ -11,12 +11,6 @@ import (
 	"sepad/internal/vault"
 )
 
-// PurposeIBAN binds a sealed account number to its tenant.
-func PurposeIBAN(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "iban") }
-
-// PurposeBankFile binds the sealed bytes of a bank's file to their tenant.
-func PurposeBankFile(tenantID uuid.UUID) []byte { return vault.Purpose(tenantID, "bank_file") }
-
 // resealBatch bounds how many rows are read and written at a time, so that payments
 // do not wait for it.
 const resealBatch = 200
@@ -25,35 +19,45 @@ const resealBatch = 200
 // to the schema.
 type sealedColumn struct {
 	table, column string
-	// purpose is an SQL text that says beside the tenant what a row's text is for.
-	purpose string
+	// purpose and row are SQL texts that say what beside the tenant a row's text is
+	// bound to (binding.go).
+	purpose, row string
 }
 
 var sealedColumns = []sealedColumn{
-	{"bank_file_parts", "content_sealed", `'bank_file'`},
-	{"bank_lines", "text_sealed", `'bank_file'`},
-	{"bank_statement_parts", "content_sealed", `'bank_file'`},
-	{"bank_statements", "content_sealed", `'bank_file'`},
-	{"setup_records", "secrets", `kind || ':' || id`},
-	{"subscriptions", "iban_sealed", `'iban'`},
-	{"transactions", "iban_sealed", `'iban'`},
+	{"bank_file_parts", "content_sealed", `'bank_file'`, `'part ' || file_id || ' ' || draft || ' ' || number`},
+	{"bank_lines", "text_sealed", `'bank_file'`, `'line ' || statement_id || ' ' || position`},
+	{"bank_statement_parts", "content_sealed", `'bank_file'`, `'statement ' || statement_id || ' ' || number`},
+	{"bank_statements", "content_sealed", `'bank_file'`, `'statement ' || id`},
+	{"events", "token_sealed", `'session_token'`, `'event ' || id`},
+	{"sessions", "token_sealed", `'session_token'`, `'session ' || id`},
+	{"setup_records", "secrets", `kind || ':' || id`, `''`},
+	{"subscriptions", "iban_sealed", `'iban'`, `'mandate ' || mandate_reference`},
+	{"transactions", "iban_sealed", `'iban'`, `'mandate ' || mandate_reference`},
 }
 
 // sealedRow is one text with what it is bound to.
 type sealedRow struct {
 	tenantID, id uuid.UUID
-	purpose      string
+	purpose, row string
 	text         string
 }
 
-// isSealedWith compares the name before the colon; $1 is it, with the colon.
-func (c sealedColumn) isSealedWith(name string) string {
-	return c.column + ` <> '' AND substr(` + c.column + `, 1, ` + fmt.Sprint(len(name)+1) + `) = '` + name + `:'`
+// begins compares how a sealed text begins: the name of its key and a colon, which
+// no name has, and perhaps more.
+func (c sealedColumn) begins(prefix string) string {
+	return c.column + ` <> '' AND substr(` + c.column + `, 1, ` + fmt.Sprint(len(prefix)) + `) = '` + prefix + `'`
 }
 
-// Reseal seals everything with the current key that another one has sealed, while
-// payments go on. It can be stopped at any time and begins again where something
-// is left. Progress is told how many rows are done, of how many.
+// isOtherwise is true of what another key has sealed, or the same for older programs.
+func (s *Store) isOtherwise(c sealedColumn) string {
+	return c.column + ` <> '' AND NOT (` + c.begins(s.vault.Prefix()) + `)`
+}
+
+// Reseal seals everything with the current key that another one has sealed, or that
+// was sealed for older programs, while payments go on. It can be stopped at any time
+// and begins again where something is left. A text that does not open is passed over
+// and told of in the end. Progress is told how many rows are done, of how many.
 func (s *Store) Reseal(ctx context.Context, now time.Time, progress func(done, total int)) (done int, err error) {
 	total := 0
 	for _, c := range sealedColumns {
@@ -63,58 +67,80 @@ func (s *Store) Reseal(ctx context.Context, now time.Time, progress func(done, t
 		}
 		total += left
 	}
+	more := func(rows int) {
+		done += rows
+		progress(done, max(done, total))
+	}
+	if err := s.hideTokens(ctx, now, more); err != nil {
+		return done, err
+	}
+	var closed []error
 	for _, c := range sealedColumns {
-		var last sealedRow
-		for {
-			rows, err := s.toReseal(ctx, c, last)
-			if err != nil {
-				return done, err
-			}
-			if len(rows) == 0 {
-				break
-			}
-			if err := s.resealRows(ctx, c, rows, now); err != nil {
-				return done, err
-			}
-			last = rows[len(rows)-1]
-			done += len(rows)
-			progress(done, max(done, total))
+		stuck, err := s.resealColumn(ctx, c, now, more)
+		if err != nil {
+			return done, err
 		}
+		closed = append(closed, stuck...)
+	}
+	if len(closed) > 0 {
+		return done, fmt.Errorf("%d rows could not be opened and are as they were; the first: %w", len(closed), closed[0])
 	}
 	return done, s.retireKeys(ctx, now)
 }
 
-// sealedOtherwise counts the rows that another key has sealed.
+// resealColumn gives an error for each row that does not open.
+func (s *Store) resealColumn(ctx context.Context, c sealedColumn, now time.Time, more func(rows int)) (closed []error, err error) {
+	var last sealedRow
+	for {
+		rows, err := s.toReseal(ctx, c, last)
+		if err != nil || len(rows) == 0 {
+			return closed, err
+		}
+		stuck, err := s.resealRows(ctx, c, rows, now)
+		if err != nil {
+			return closed, err
+		}
+		last = rows[len(rows)-1]
+		closed = append(closed, stuck...)
+		more(len(rows) - len(stuck))
+	}
+}
+
+// sealedOtherwise counts the rows that are to be sealed anew.
 func (s *Store) sealedOtherwise(ctx context.Context, c sealedColumn) (int, error) {
-	result, err := s.Query(ctx, `SELECT COUNT(*) FROM `+c.table+` WHERE `+c.column+` <> '' AND NOT (`+c.isSealedWith(s.vault.Current())+`)`)
+	result, err := s.Query(ctx, `SELECT COUNT(*) FROM `+c.table+` WHERE `+s.isOtherwise(c))
 	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 
 func (s *Store) toReseal(ctx context.Context, c sealedColumn, after sealedRow) ([]sealedRow, error) {
 	result, err := s.Query(ctx, `
-		SELECT tenant_id, id, `+c.purpose+`, `+c.column+` FROM `+c.table+`
-		WHERE (tenant_id, id) > ($1, $2) AND `+c.column+` <> '' AND NOT (`+c.isSealedWith(s.vault.Current())+`)
+		SELECT tenant_id, id, `+c.purpose+`, `+c.row+`, `+c.column+` FROM `+c.table+`
+		WHERE (tenant_id, id) > ($1, $2) AND `+s.isOtherwise(c)+`
 		ORDER BY tenant_id, id LIMIT $3`, after.tenantID, after.id, resealBatch)
 	return db.Collect(result, err, func(r db.Rows) (row sealedRow, err error) {
-		return row, r.Scan(&row.tenantID, &row.id, &row.purpose, &row.text)
+		return row, r.Scan(&row.tenantID, &row.id, &row.purpose, &row.row, &row.text)
 	})
 }
 
 // resealRows writes each text only where it is still the one that was read.
-func (s *Store) resealRows(ctx context.Context, c sealedColumn, rows []sealedRow, now time.Time) error {
+func (s *Store) resealRows(ctx context.Context, c sealedColumn, rows []sealedRow, now time.Time) (closed []error, err error) {
 	texts := make([]string, len(rows))
 	for i, row := range rows {
-		bound := vault.Purpose(row.tenantID, row.purpose)
+		bound := vault.Purpose(row.tenantID, row.purpose).In(row.row)
 		plain, err := s.vault.Open(row.text, bound)
 		if err != nil {
-			return fmt.Errorf("%s of %s %s: %w", c.column, c.table, row.id, err)
+			closed = append(closed, fmt.Errorf("%s of %s %s: %w", c.column, c.table, row.id, err))
+			continue
 		}
 		if texts[i], err = s.vault.Seal(plain, bound); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return s.Write(ctx, now, func(tx *Tx) error {
+	return closed, s.Write(ctx, now, func(tx *Tx) error {
 		for i, row := range rows {
+			if texts[i] == "" {
+				continue
+			}
 			tx.Then(`UPDATE `+c.table+` SET `+c.column+` = $1 WHERE tenant_id = $2 AND id = $3 AND `+c.column+` = $4`,
 				texts[i], row.tenantID, row.id, row.text)
 		}
@@ -130,7 +156,7 @@ func (s *Store) retireKeys(ctx context.Context, now time.Time) error {
 			return err
 		}
 		if left > 0 {
-			return fmt.Errorf("%s: %d rows of %s were sealed with an old key meanwhile: a process still has it in front; start it again with the new order, and then this",
+			return fmt.Errorf("%s: %d rows of %s were sealed with an old key or for older programs meanwhile: a process still does so; start it again with the new order, and then this",
 				keySetting, left, c.table)
 		}
 	}
@@ -144,7 +170,7 @@ func (s *Store) retireKeys(ctx context.Context, now time.Time) error {
 // since, and forgets one that has not.
 func (s *Store) checkUnused(ctx context.Context, name string, now time.Time) error {
 	for _, c := range sealedColumns {
-		result, err := s.Query(ctx, `SELECT 1 FROM `+c.table+` WHERE `+c.isSealedWith(name)+` LIMIT 1`)
+		result, err := s.Query(ctx, `SELECT 1 FROM `+c.table+` WHERE `+c.begins(name+":")+` LIMIT 1`)
 		_, err = db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 		if err == nil {
 			return missingKey(name)

@@ -54,7 +54,7 @@ func TestReseal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if iban, err := alone.Open(due.SealedIBAN, store.PurposeIBAN(sub.TenantID)); err != nil || string(iban) != storetest.IBAN {
+		if iban, err := alone.Open(due.SealedIBAN, store.BindIBAN(sub.TenantID, sub.MandateReference)); err != nil || string(iban) != storetest.IBAN {
 			t.Errorf("the account cannot be read: %v", err)
 		}
 

@@ -13,11 +13,10 @@ import (
 // ErrLeadBusy says that the lead has an active session already.
 var ErrLeadBusy = payment.Conflicting("The lead already has an active session.")
 
-// Sessions are the rows of sessions.
+// Sessions are the rows of sessions, but for what is kept of their tokens.
 var Sessions = db.Table[payment.Session]{Name: "sessions", Columns: []db.Column[payment.Session]{
 	db.Field("tenant_id", func(s *payment.Session) *uuid.UUID { return &s.TenantID }),
 	db.Field("id", func(s *payment.Session) *uuid.UUID { return &s.ID }),
-	db.Field("token", func(s *payment.Session) *string { return &s.Token }),
 	db.Field("lead_id", func(s *payment.Session) *uuid.UUID { return &s.LeadID }),
 	db.Field("status", func(s *payment.Session) *payment.SessionStatus { return &s.Status }),
 	db.Field("price_minor", func(s *payment.Session) *payment.Minor { return &s.Terms.PriceMinor }),
@@ -80,7 +79,7 @@ func unlessUnsaid(name string, at func(*payment.Lead) (to *string, unsaid bool))
 
 // CreateSession writes the lead and its session. The lead is known by its
 // address; one that holds another session refuses the unit (IsLeadBusy).
-func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
+func (tx *Tx) CreateSession(s NewSession, lead payment.Lead) {
 	tx.Share(leadRow(s.TenantID, lead))
 	tx.Continue(nil, createLead, insertSession, tx.createArgs(s, lead)...)
 }
@@ -90,7 +89,7 @@ func (tx *Tx) CreateSession(s payment.Session, lead payment.Lead) {
 // ErrStale. That is decided before IsLeadBusy, which thus speaks for a valid key.
 // The key is asked for in the statement that writes anyway: to ask apart would
 // cost every create another one.
-func (tx *Tx) CreateSessionFor(c Credential, s payment.Session, lead payment.Lead) {
+func (tx *Tx) CreateSessionFor(c Credential, s NewSession, lead payment.Lead) {
 	tx.Share(leadRow(s.TenantID, lead))
 	tx.Continue(ErrStale, createLeadFor, insertSession, append(tx.createArgs(s, lead), c.SetupVersion, c.KeyID)...)
 }
@@ -103,7 +102,7 @@ func leadRow(tenantID uuid.UUID, lead payment.Lead) string {
 // ReplaceSession is CreateSession for a lead that holds a session: one whose
 // time has run out makes way first. It is a step of its own because nearly all
 // creates do without it.
-func (tx *Tx) ReplaceSession(s payment.Session, lead payment.Lead) {
+func (tx *Tx) ReplaceSession(s NewSession, lead payment.Lead) {
 	// The lead comes first, so that creates for one lead queue up at its row.
 	tx.Then(replaceLead, append([]any{s.TenantID, db.Micros(tx.At), lead.EmailKey()}, Leads.Values(&lead)...)...)
 	tx.Then(`
@@ -115,12 +114,13 @@ func (tx *Tx) ReplaceSession(s payment.Session, lead payment.Lead) {
 	tx.Then(insertSession.Separately(), append(tx.newSessionValues(s), lead.EmailKey())...)
 }
 
-// The parameters of a create are those of newSession, the key of the lead's
-// address, the lead's own, and what is asked of the API key.
+// The parameters of a create are those of newSession, what is kept of the token, the
+// key of the lead's address, the lead's own, and what is asked of the API key.
 var (
 	// newSession is a session without its lead, whose id only the database knows.
 	newSession = Sessions.Without("lead_id")
-	keyPlace   = len(newSession.Columns) + 1
+	tokenPlace = len(newSession.Columns) + 1
+	keyPlace   = tokenPlace + 2
 	leadPlace  = keyPlace + 1
 	restPlace  = leadPlace + len(Leads.Columns)
 
@@ -136,8 +136,8 @@ var (
 	// insertSession makes the session of the lead that was written.
 	insertSession = db.Continuation{
 		Found: `SELECT id FROM leads WHERE tenant_id = ` + sharedTenant + ` AND email_key = ` + db.Place(keyPlace),
-		SQL: `INSERT INTO sessions (lead_id, ` + newSession.List("") + `)
-			VALUES ((SELECT id FROM written), ` + newSession.Places(1) + `)`,
+		SQL: `INSERT INTO sessions (lead_id, ` + newSession.List("") + `, token, token_sealed)
+			VALUES ((SELECT id FROM written), ` + newSession.Places(1) + `, ` + db.Place(tokenPlace) + `, ` + db.Place(tokenPlace+1) + `)`,
 	}
 )
 
@@ -167,13 +167,13 @@ func (tx *Tx) MoveLead(tenantID uuid.UUID, known, told payment.Lead) {
 }
 
 // createArgs are the arguments of a create but for those of the API key.
-func (tx *Tx) createArgs(s payment.Session, lead payment.Lead) []any {
+func (tx *Tx) createArgs(s NewSession, lead payment.Lead) []any {
 	return append(append(tx.newSessionValues(s), lead.EmailKey()), Leads.Values(&lead)...)
 }
 
-func (tx *Tx) newSessionValues(s payment.Session) []any {
+func (tx *Tx) newSessionValues(s NewSession) []any {
 	s.CreatedAt, s.UpdatedAt = tx.At, tx.At
-	return newSession.Values(&s)
+	return append(newSession.Values(&s.Session), s.keptToken, s.sealedToken)
 }
 
 // IsLeadBusy tells that a create failed because its lead holds a session.

@@ -133,9 +133,9 @@ func TestOneActiveSessionPerLead(t *testing.T) {
 			wins := race(t, 12, func(i int) error {
 				process := []*store.Store{env.Store, second}[i%2]
 				draft := env.Draft(shop, storetest.WithEmail(email))
-				create := []func(*store.Tx, payment.Session, payment.Lead){(*store.Tx).CreateSession, (*store.Tx).ReplaceSession}[i%3%2]
+				create := []func(*store.Tx, store.NewSession, payment.Lead){(*store.Tx).CreateSession, (*store.Tx).ReplaceSession}[i%3%2]
 				err := process.Write(t.Context(), env.Now, func(tx *store.Tx) error {
-					create(tx, draft.Session, draft.Lead)
+					create(tx, env.New(t, draft), draft.Lead)
 					return nil
 				})
 				return store.Refused(err)
@@ -374,7 +374,7 @@ func TestForgetExpiredKeys(t *testing.T) {
 func createUnder(t *testing.T, env *storetest.Env, draft storetest.Draft, key string) error {
 	t.Helper()
 	return env.TryWrite(t, func(tx *store.Tx) error {
-		tx.CreateSession(draft.Session, draft.Lead)
+		tx.CreateSession(env.New(t, draft), draft.Lead)
 		tx.Remember(store.RequestKey{Scope: draft.TenantID, Key: key, RequestHash: "hash of the request", At: env.Now}, draft.ID)
 		return nil
 	})

@@ -8,7 +8,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
-	"sepad/internal/vault"
 )
 
 // What a gateway may say.
@@ -66,7 +65,7 @@ func wantSettled(t *testing.T, env *storetest.Env, settled payment.Change) {
 	if settled.Subscription != nil {
 		subscriptions = 1
 		sealed := storetest.Scalar[string](t, env, "SELECT iban_sealed FROM subscriptions")
-		if iban, err := env.Vault.Open(sealed, vault.Purpose(settled.Session.TenantID, "iban")); err != nil || string(iban) != storetest.IBAN {
+		if iban, err := env.Vault.Open(sealed, store.BindIBAN(settled.Session.TenantID, settled.Session.MandateReference)); err != nil || string(iban) != storetest.IBAN {
 			t.Errorf("the subscription's account cannot be opened: %v", err)
 		}
 	}

@@ -35,11 +35,13 @@ func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*
 
 // readSetup reads all that a tenant has set up, the inactive included.
 func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
-	result, err := t.Query(ctx, `SELECT `+tenantColumns+`, version FROM tenants WHERE id = $1`)
-	setup, err := db.One(result, err, scanSetup)
+	var programs compatibility
+	result, err := t.Query(ctx, `SELECT `+tenantColumns+`, version, `+compatibilityColumns+` FROM tenants WHERE id = $1`)
+	setup, err := db.One(result, err, func(r db.Rows) (*merchant.Setup, error) { return scanSetup(r, &programs) })
 	if err != nil {
 		return nil, err
 	}
+	t.store.note(programs)
 	result, err = t.Query(ctx, `SELECT id, kind, document, secrets, active, version FROM setup_records WHERE tenant_id = $1`)
 	records, err := db.Collect(result, err, func(r db.Rows) (setupRecord, error) {
 		var v setupRecord
@@ -73,9 +75,9 @@ func scanTenant(r db.Rows, more ...any) (merchant.Tenant, error) {
 func scanTenantAlone(r db.Rows) (merchant.Tenant, error) { return scanTenant(r) }
 
 // scanSetup begins a set-up with the tenant itself.
-func scanSetup(r db.Rows) (*merchant.Setup, error) {
+func scanSetup(r db.Rows, programs *compatibility) (*merchant.Setup, error) {
 	var version int64
-	tenant, err := scanTenant(r, &version)
+	tenant, err := scanTenant(r, append([]any{&version}, programs.fields()...)...)
 	setup := merchant.NewSetup(tenant)
 	setup.Versions[tenant.ID] = version
 	return setup, err

@@ -9,7 +9,6 @@ import (
 
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
-	"sepad/internal/vault"
 )
 
 // Kinds of set-up records, as the column says them.
@@ -153,7 +152,7 @@ func (s *Store) putRecord(tx *Tx, tenantID uuid.UUID, record setupRecord, docume
 		if err != nil {
 			return err
 		}
-		if record.secrets, err = s.vault.Seal(plain, vault.Purpose(tenantID, record.kind+":"+record.id.String())); err != nil {
+		if record.secrets, err = s.vault.Seal(plain, bindSecrets(tenantID, record)); err != nil {
 			return err
 		}
 	}
@@ -166,7 +165,7 @@ func (s *Store) openSecrets(tenantID uuid.UUID, record setupRecord, into any) er
 	if record.secrets == "" {
 		return nil
 	}
-	plain, err := s.vault.Open(record.secrets, vault.Purpose(tenantID, record.kind+":"+record.id.String()))
+	plain, err := s.vault.Open(record.secrets, bindSecrets(tenantID, record))
 	if err != nil {
 		return fmt.Errorf("the secrets of %s %s cannot be opened: %w", record.kind, record.id, err)
 	}

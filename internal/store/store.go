@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,8 @@ type Store struct {
 	setups      cache[uuid.UUID, versionedSetup]
 	credentials cache[string, Credential]
 	onEvents    func(Endpoint)
+	// tokensHidden says that no token of a session lies open in the database.
+	tokensHidden atomic.Bool
 }
 
 // Options say how a database is opened.

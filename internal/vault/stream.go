@@ -38,11 +38,11 @@ func (v *Vault) OpenStream(from io.Reader, key, purpose string, associatedData [
 }
 
 func (v *Vault) stream(name, purpose string) (*subtle.AESGCMHKDF, error) {
-	raw := v.raw[name]
-	if raw == nil {
+	ring := v.keys[name]
+	if ring == nil {
 		return nil, fmt.Errorf("%w (%q)", ErrUnknownKey, name)
 	}
-	key, err := derive(raw, purpose)
+	key, err := derive(ring.raw, purpose)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}

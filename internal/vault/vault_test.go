@@ -27,9 +27,9 @@ func open(t *testing.T, keys string) *vault.Vault {
 	return v
 }
 
-func seal(t *testing.T, v *vault.Vault, plain, associated []byte) string {
+func seal(t *testing.T, v *vault.Vault, plain []byte, to vault.Binding) string {
 	t.Helper()
-	sealed, err := v.Seal(plain, associated)
+	sealed, err := v.Seal(plain, to)
 	if err != nil {
 		t.Fatalf("Seal: %v", err)
 	}
@@ -54,7 +54,7 @@ func TestSealedTextOpensAgain(t *testing.T) {
 func TestTheSameTextIsNeverSealedAlikeTwice(t *testing.T) {
 	t.Parallel()
 	v := open(t, vault.GenerateKey())
-	first, second := seal(t, v, secret, nil), seal(t, v, secret, nil)
+	first, second := seal(t, v, secret, vault.Binding{}), seal(t, v, secret, vault.Binding{})
 	if first == second {
 		t.Error("equal texts can be recognised by their sealed form")
 	}
@@ -64,12 +64,12 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	oldKey, newKey := vault.GenerateKey(), vault.GenerateKey()
 	before, during, after := open(t, oldKey), open(t, newKey+" , "+oldKey), open(t, newKey)
-	sealedBefore := seal(t, before, secret, nil)
-	sealedDuring := seal(t, during, secret, nil)
+	sealedBefore := seal(t, before, secret, vault.Binding{})
+	sealedDuring := seal(t, during, secret, vault.Binding{})
 
 	t.Run("old texts open while the old key is still listed", func(t *testing.T) {
 		t.Parallel()
-		if got, err := during.Open(sealedBefore, nil); err != nil || !bytes.Equal(got, secret) {
+		if got, err := during.Open(sealedBefore, vault.Binding{}); err != nil || !bytes.Equal(got, secret) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -79,14 +79,14 @@ func TestRotation(t *testing.T) {
 		if !strings.HasPrefix(sealedDuring, name+":") {
 			t.Error("the sealed text does not bear the first key's name")
 		}
-		if got, err := after.Open(sealedDuring, nil); err != nil || !bytes.Equal(got, secret) {
+		if got, err := after.Open(sealedDuring, vault.Binding{}); err != nil || !bytes.Equal(got, secret) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("a key that was dropped is named in the error", func(t *testing.T) {
 		t.Parallel()
 		name, _, _ := strings.Cut(oldKey, ":")
-		_, err := after.Open(sealedBefore, nil)
+		_, err := after.Open(sealedBefore, vault.Binding{})
 		if !errors.Is(err, vault.ErrUnknownKey) || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v", err)
 		}
@@ -95,7 +95,7 @@ func TestRotation(t *testing.T) {
 		t.Parallel()
 		name, _, _ := strings.Cut(oldKey, ":")
 		_, key, _ := strings.Cut(newKey, ":")
-		if _, err := open(t, name+":"+key).Open(sealedBefore, nil); !errors.Is(err, vault.ErrCannotOpen) {
+		if _, err := open(t, name+":"+key).Open(sealedBefore, vault.Binding{}); !errors.Is(err, vault.ErrCannotOpen) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -103,42 +103,62 @@ func TestRotation(t *testing.T) {
 
 func TestATextOpensOnlyWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	v := open(t, vault.GenerateKey())
-	sealed := seal(t, v, secret, vault.Purpose(tenant, "iban"))
-	for name, associated := range map[string][]byte{
-		"another tenant":  vault.Purpose(another, "iban"),
-		"another purpose": vault.Purpose(tenant, "signing_secret"),
-		"no purpose":      vault.Purpose(tenant, ""),
-		"nothing":         nil,
+	before, v := open(t, "k:"+strings.Repeat("A", 43)), open(t, "k:"+strings.Repeat("A", 43))
+	v.BindRows()
+	here := vault.Purpose(tenant, "iban").In("row 1")
+	older, sealed := seal(t, before, secret, here), seal(t, v, secret, here)
+	for name, elsewhere := range map[string]vault.Binding{
+		"another tenant":  vault.Purpose(another, "iban").In("row 1"),
+		"another purpose": vault.Purpose(tenant, "signing_secret").In("row 1"),
+		"no purpose":      vault.Purpose(tenant, "").In("row 1"),
+		"handed out":      vault.Handed(tenant, "iban").In("row 1"),
+		"another row":     vault.Purpose(tenant, "iban").In("row 2"),
+		"no row":          vault.Purpose(tenant, "iban"),
+		"a longer row":    vault.Purpose(tenant, "ib").In("an row 1"),
+		"nothing":         {},
 	} {
-		if _, err := v.Open(sealed, associated); !errors.Is(err, vault.ErrCannotOpen) {
+		if _, err := v.Open(sealed, elsewhere); !errors.Is(err, vault.ErrCannotOpen) {
 			t.Errorf("with %s: got %v", name, err)
 		}
 	}
-}
-
-func TestPurposesOfOneTenantDoNotShareMemory(t *testing.T) {
-	t.Parallel()
-	first := vault.Purpose(tenant, "a")
-	vault.Purpose(tenant, "b")
-	if !bytes.Equal(first, append(append([]byte{}, tenant[:]...), 'a')) {
-		t.Errorf("got %x", first)
-	}
+	t.Run("what older programs sealed opens for its tenant and purpose", func(t *testing.T) {
+		t.Parallel()
+		if got, err := v.Open(older, here); err != nil || !bytes.Equal(got, secret) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := v.Open(older, vault.Purpose(another, "iban").In("row 1")); !errors.Is(err, vault.ErrCannotOpen) {
+			t.Errorf("for another tenant: got %v", err)
+		}
+	})
+	t.Run("a text does not pass for one of the other form", func(t *testing.T) {
+		t.Parallel()
+		for _, forged := range []string{strings.Replace(sealed, ":~", ":", 1), strings.Replace(older, ":", ":~", 1)} {
+			if _, err := v.Open(forged, here); !errors.Is(err, vault.ErrCannotOpen) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+	t.Run("the prefix tells what is sealed now", func(t *testing.T) {
+		t.Parallel()
+		if !strings.HasPrefix(sealed, v.Prefix()) || strings.HasPrefix(older, v.Prefix()) || !strings.HasPrefix(older, before.Prefix()) {
+			t.Errorf("%q and %q", before.Prefix(), v.Prefix())
+		}
+	})
 }
 
 func TestEveryChangedCharacterIsNoticed(t *testing.T) {
 	t.Parallel()
 	v := open(t, vault.GenerateKey())
-	sealed := seal(t, v, secret, nil)
+	sealed := seal(t, v, secret, vault.Binding{})
 	for i := range sealed {
 		changed := []byte(sealed)
 		if changed[i]++; changed[i] == sealed[i] {
 			t.Fatal("nothing was changed")
 		}
-		if _, err := v.Open(string(changed), nil); err == nil {
+		if _, err := v.Open(string(changed), vault.Binding{}); err == nil {
 			t.Errorf("a change at %d went unnoticed", i)
 		}
-		if _, err := v.Open(sealed[:i], nil); err == nil {
+		if _, err := v.Open(sealed[:i], vault.Binding{}); err == nil {
 			t.Errorf("a text cut at %d opened", i)
 		}
 	}
@@ -148,7 +168,7 @@ func TestWhatSealDidNotWriteIsRefusedWithoutRepeatingIt(t *testing.T) {
 	t.Parallel()
 	v := open(t, vault.GenerateKey())
 	for _, text := range []string{"", ":", "plain", "name:plain text", "DE00:aaaa", "a b:" + strings.Repeat("A", 60)} {
-		_, err := v.Open(text, nil)
+		_, err := v.Open(text, vault.Binding{})
 		if !errors.Is(err, vault.ErrNotSealed) {
 			t.Errorf("%q: got %v", text, err)
 		}
@@ -188,9 +208,9 @@ func TestWrongSettingsAreNamedByPositionAndNotRepeated(t *testing.T) {
 func TestKeysInEitherAlphabetOfBase64AreTaken(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{0xfb, 0xff}, 16)
-	sealed := seal(t, open(t, "k:"+base64.StdEncoding.EncodeToString(key)), secret, nil)
+	sealed := seal(t, open(t, "k:"+base64.StdEncoding.EncodeToString(key)), secret, vault.Binding{})
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		if _, err := open(t, "k:"+encoding.EncodeToString(key)).Open(sealed, nil); err != nil {
+		if _, err := open(t, "k:"+encoding.EncodeToString(key)).Open(sealed, vault.Binding{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -198,7 +218,8 @@ func TestKeysInEitherAlphabetOfBase64AreTaken(t *testing.T) {
 
 func BenchmarkSealAndOpen(b *testing.B) {
 	v, _ := vault.New(vault.GenerateKey())
-	associated := vault.Purpose(tenant, "iban")
+	v.BindRows()
+	associated := vault.Purpose(tenant, "iban").In("mandate MND-0123456789AB")
 	b.ReportAllocs()
 	for b.Loop() {
 		sealed, _ := v.Seal([]byte("DE89370400440532013000"), associated)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -313,12 +314,12 @@ func (o outcome) delivered() bool { return o.statusCode >= 200 && o.statusCode <
 // its own limit ends it.
 func (d *Deliverer) attempt(to *target, delivery store.Delivery, began time.Time) outcome {
 	o := outcome{Delivery: delivery, at: began}
-	if to.err != nil {
-		o.err = to.err
+	if o.err = cmp.Or(to.err, delivery.Unreadable); o.err != nil {
 		return o
 	}
 	started := d.Clock.Now()
 	o.answer = d.Sender.send(context.WithoutCancel(d.ctx), to, delivery, began)
+	o.start = delivery.Mask(o.start)
 	o.took = d.Clock.Now().Sub(started)
 	return o
 }

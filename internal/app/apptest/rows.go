@@ -7,6 +7,7 @@ import (
 
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/ledgerdb"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -24,7 +25,7 @@ type Event struct {
 func (s *Server) Events(t testing.TB, token string) (events []Event) {
 	t.Helper()
 	order := storetest.Scalar[string](t, s.Env, `SELECT COALESCE(MAX(CAST(o.id AS TEXT)), 'none') FROM orders o
-		JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE s.token = $1`, token)
+		JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE s.token = $1`, store.TokenKey(token))
 	db := s.Env.DB(t)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), `
@@ -38,6 +39,8 @@ func (s *Server) Events(t testing.TB, token string) (events []Event) {
 		if err := rows.Scan(&e.Kind, &e.ProfileID, &e.Text); err != nil {
 			t.Fatal(err)
 		}
+		// The store keeps the token apart, and a delivery puts it back.
+		e.Text = strings.Replace(e.Text, `"session_token":"`+ShortToken(token)+`"`, `"session_token":"`+token+`"`, 1)
 		if strings.Contains(e.Text, token) || strings.Contains(e.Text, order) {
 			e.Payload = Answer{Raw: []byte(e.Text)}
 			events = append(events, e)
@@ -69,7 +72,7 @@ var Completed = []string{"transaction.created", "payment_session.completed"}
 // Ledger gives what the gateway has received for a session.
 func (s *Server) Ledger(t testing.TB, token string) (entries []sandbox.Entry) {
 	t.Helper()
-	all, err := ledgerdb.New(s.Env.Store.DB).Entries(t.Context())
+	all, err := ledgerdb.New(s.Env.Store.DB, s.Env.Vault).Entries(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 )
 
@@ -198,6 +200,21 @@ func (r Request) Times(n int) []Request {
 		all[i] = r
 	}
 	return all
+}
+
+// Token is the token of a session that is known by its id.
+func (s *Server) Token(t testing.TB, sessionID string) string {
+	t.Helper()
+	id := uuid.MustParse(sessionID)
+	tenantID, err := s.Env.Store.SessionOwner(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := s.Env.Store.Tenant(tenantID).Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session.Token
 }
 
 // ShortToken is what of a token may be logged.

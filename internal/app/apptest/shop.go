@@ -139,7 +139,7 @@ func Direct() Body {
 // Apply brings the database to a resource file, as an operator would.
 func (s *Server) Apply(t testing.TB, text string) {
 	t.Helper()
-	kinds := adapters.All(ledgerdb.New(s.Env.Store.DB), sandbox.Options{})
+	kinds := adapters.All(ledgerdb.New(s.Env.Store.DB, s.Env.Vault), sandbox.Options{})
 	maps.Copy(kinds, s.adapters)
 	if err := apply(t, s, kinds, text); err != nil {
 		t.Fatalf("apply a resource file: %v", err)

@@ -25,7 +25,7 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 	t.Helper()
 	draft := env.Draft(shop)
 	env.Write(t, func(tx *store.Tx) error {
-		tx.CreateSession(draft.Session, draft.Lead)
+		tx.CreateSession(env.New(t, draft), draft.Lead)
 		return nil
 	})
 	event := env.Settle(t, env.Attempt(t, env.Find(t, draft.Token)), payment.Outcome{Verdict: payment.VerdictApproved}).Events[0]

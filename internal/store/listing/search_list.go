@@ -46,16 +46,18 @@ type SessionSearch struct {
 	GatewayID   uuid.UUID
 }
 
-// SessionRecord is a session as an operator sees it.
+// SessionRecord is a session as an operator sees it. Its token is kept apart, for
+// merchants alone (store.OpenToken).
 type SessionRecord struct {
 	payment.Session
+	Kept  store.KeptToken
 	Lead  payment.Lead
 	Order *payment.Order // nil before the first attempt to pay
 }
 
 var sessionSearch = searched[SessionRecord]{
 	table: "sessions", name: "s", scan: scanSessionRecord, id: func(r *SessionRecord) uuid.UUID { return r.ID },
-	query: `SELECT ` + store.Sessions.List("s") + `, ` + store.Leads.List("l") + `, ` + store.Orders.List("o") + ` FROM sessions s
+	query: `SELECT ` + store.Sessions.List("s") + `, ` + store.Leads.List("l") + `, ` + store.Orders.List("o") + `, ` + store.KeptTokenColumns + ` FROM sessions s
 		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 		LEFT JOIN orders o ON o.tenant_id = s.tenant_id AND o.session_id = s.id
 		WHERE s.tenant_id = $1`,
@@ -63,7 +65,7 @@ var sessionSearch = searched[SessionRecord]{
 
 func scanSessionRecord(r db.Rows) (s SessionRecord, err error) {
 	var order store.OrderIfAny
-	err = r.Scan(slices.Concat(store.Sessions.Fields(&s.Session), store.Leads.Fields(&s.Lead), order.Fields())...)
+	err = r.Scan(slices.Concat(store.Sessions.Fields(&s.Session), store.Leads.Fields(&s.Lead), order.Fields(), s.Kept.Fields())...)
 	s.Lead.ID, s.Order = s.LeadID, order.Found()
 	return s, err
 }

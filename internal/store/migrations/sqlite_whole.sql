@@ -164,7 +164,7 @@ CREATE TABLE sessions (
     holds_lead          INTEGER NOT NULL,
     expires_at          INTEGER NOT NULL,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, tenant_reference_id TEXT, options TEXT,
+    updated_at          INTEGER NOT NULL, tenant_reference_id TEXT, options TEXT, token_sealed TEXT NOT NULL DEFAULT '',
     CONSTRAINT sessions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT sessions_token_key UNIQUE (tenant_id, token),
     FOREIGN KEY (tenant_id, lead_id) REFERENCES leads (tenant_id, id)
@@ -270,7 +270,7 @@ CREATE TABLE events (
     kind               TEXT    NOT NULL,
     webhook_profile_id TEXT,
     payload            TEXT    NOT NULL,
-    created_at         INTEGER NOT NULL, delivery_status TEXT NOT NULL DEFAULT 'pending', attempt_count INTEGER NOT NULL DEFAULT 0, failure_count INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER, feed_position INTEGER,
+    created_at         INTEGER NOT NULL, delivery_status TEXT NOT NULL DEFAULT 'pending', attempt_count INTEGER NOT NULL DEFAULT 0, failure_count INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER, feed_position INTEGER, token_sealed TEXT NOT NULL DEFAULT '',
     CONSTRAINT events_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT events_event_key_key UNIQUE (tenant_id, event_key)
 ) STRICT;
@@ -455,7 +455,7 @@ CREATE INDEX sessions_lead_idx ON sessions (tenant_id, lead_id, id);
 CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE TABLE deployment (
     id          INTEGER NOT NULL,
-    environment TEXT    NOT NULL, restored_to INTEGER, banks_restored_to INTEGER,
+    environment TEXT    NOT NULL, restored_to INTEGER, banks_restored_to INTEGER, tokens_hidden INTEGER NOT NULL DEFAULT FALSE,
     CONSTRAINT deployment_id_key PRIMARY KEY (id)
 ) STRICT;
 CREATE TABLE encryption_keys (
@@ -677,9 +677,10 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
-INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 6);
-INSERT INTO deployment (id, environment, restored_to, banks_restored_to) VALUES (1, '', NULL, NULL);
+INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
+INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_processed_idx', '1000000 1000000 1 1');
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_status_idx', '1000000 1000000 200000 70000 1 1');

@@ -31,13 +31,13 @@ type Books struct {
 
 // BookedSession is a session with what hangs on it.
 type BookedSession struct {
-	Tenant, ID, Token, Lead, Mandate string
-	Status                           payment.SessionStatus
-	BillingType                      payment.BillingType
-	Attempts, MaxAttempts            int
-	Open, Last                       string // ids of transactions, "" for none
-	HoldsLead                        bool
-	ExpiresAt                        time.Time
+	Tenant, ID, TokenKey, Lead, Mandate string
+	Status                              payment.SessionStatus
+	BillingType                         payment.BillingType
+	Attempts, MaxAttempts               int
+	Open, Last                          string // ids of transactions, "" for none
+	HoldsLead                           bool
+	ExpiresAt                           time.Time
 
 	Transactions  []*BookedTransaction
 	Orders        []BookedOrder
@@ -133,7 +133,7 @@ func (b *Books) readSessions(t testing.TB, db *sql.DB) {
 		s := &BookedSession{}
 		var open, last sql.NullString
 		var expires int64
-		err := r.Scan(&s.Tenant, &s.ID, &s.Token, &s.Lead, &s.Mandate, &s.Status, &s.BillingType, &s.Attempts,
+		err := r.Scan(&s.Tenant, &s.ID, &s.TokenKey, &s.Lead, &s.Mandate, &s.Status, &s.BillingType, &s.Attempts,
 			&s.MaxAttempts, &open, &last, &s.HoldsLead, &expires)
 		s.Open, s.Last, s.ExpiresAt = open.String, last.String, time.UnixMicro(expires)
 		b.Sessions[s.ID] = s

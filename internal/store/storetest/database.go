@@ -2,6 +2,10 @@ package storetest
 
 import (
 	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,9 +69,36 @@ func (e *Env) Dump(t testing.TB) string {
 	return dump.String()
 }
 
+// Stolen is what somebody finds who has got hold of the database: all rows of all
+// tables, the queue's as well, and on SQLite the very bytes of its files.
+func (e *Env) Stolen(t testing.TB) string {
+	t.Helper()
+	db := e.DB(t)
+	defer db.Close()
+	var loot strings.Builder
+	for _, table := range e.allTables(t, db) {
+		dumpTable(t, db, table, &loot)
+	}
+	if path, isFile := strings.CutPrefix(e.URL, "sqlite:"); isFile {
+		for _, name := range []string{path, path + "-wal"} {
+			content, err := os.ReadFile(name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			loot.Write(content)
+		}
+	}
+	return loot.String()
+}
+
 // Tables are those of our own schema: the queue's and the list of migrations
 // belong to others.
-func (e *Env) Tables(t testing.TB, db *sql.DB) (tables []string) {
+func (e *Env) Tables(t testing.TB, db *sql.DB) []string {
+	t.Helper()
+	return slices.DeleteFunc(e.allTables(t, db), isForeign)
+}
+
+func (e *Env) allTables(t testing.TB, db *sql.DB) (tables []string) {
 	t.Helper()
 	query := `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
 	if e.Engine == "sqlite" {
@@ -83,9 +114,7 @@ func (e *Env) Tables(t testing.TB, db *sql.DB) (tables []string) {
 		if err := result.Scan(&name); err != nil {
 			t.Fatal(err)
 		}
-		if !isForeign(name) {
-			tables = append(tables, name)
-		}
+		tables = append(tables, name)
 	}
 	if err := result.Err(); err != nil {
 		t.Fatal(err)

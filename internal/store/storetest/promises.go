@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // Promises are what a service has said to its callers and must stand by,
@@ -62,23 +63,23 @@ func (p *Promises) Check(books *Books) (f Findings) {
 	defer p.mu.Unlock()
 	sessions, transactions := map[string]*BookedSession{}, map[string]*BookedTransaction{}
 	for _, s := range books.Sessions {
-		sessions[s.Token] = s
+		sessions[s.TokenKey] = s
 	}
 	for _, x := range books.Transactions {
 		transactions[x.MerchantTransactionID] = x
 	}
 	for _, token := range p.created {
-		if sessions[token] == nil {
+		if sessions[store.TokenKey(token)] == nil {
 			f.add("a session that was answered 201 is lost")
 		}
 	}
 	for _, token := range p.cancelled {
-		if s := sessions[token]; s == nil || s.Status != payment.SessionExpired {
+		if s := sessions[store.TokenKey(token)]; s == nil || s.Status != payment.SessionExpired {
 			f.add("a session that was cancelled lives on")
 		}
 	}
 	for _, said := range p.results {
-		s, x := sessions[said.SessionToken], transactions[said.Transaction.MerchantTransactionID]
+		s, x := sessions[store.TokenKey(said.SessionToken)], transactions[said.Transaction.MerchantTransactionID]
 		if s == nil || x == nil || x.Session != s.ID {
 			f.add("an answer %q names a payment that does not exist", said.Status)
 		} else if !said.stands(s, x) {

@@ -8,7 +8,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
 	"sepad/internal/store"
-	"sepad/internal/vault"
 )
 
 // Terms of sale that tests ask for.
@@ -66,9 +65,19 @@ func (e *Env) Draft(shop Shop, change ...func(*Draft)) Draft {
 func (e *Env) Create(t testing.TB, d Draft) error {
 	t.Helper()
 	return e.TryWrite(t, func(tx *store.Tx) error {
-		tx.ReplaceSession(d.Session, d.Lead)
+		tx.ReplaceSession(e.New(t, d), d.Lead)
 		return nil
 	})
+}
+
+// New is a draft as it is written.
+func (e *Env) New(t testing.TB, d Draft) store.NewSession {
+	t.Helper()
+	session, err := e.Store.NewSession(d.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
 }
 
 // Session creates a session and gives it as its token finds it.
@@ -123,7 +132,7 @@ func WithReference(reference string) func(*payment.Submission) {
 // Claim writes an attempt and gives the error of that.
 func (e *Env) Claim(t testing.TB, p payment.Change) error {
 	t.Helper()
-	sealed, err := e.Vault.Seal([]byte(IBAN), vault.Purpose(p.Session.TenantID, "iban"))
+	sealed, err := e.Vault.Seal([]byte(IBAN), store.BindIBAN(p.Session.TenantID, p.Transaction.MandateReference))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,6 +117,9 @@ func (e *Env) Written(a *payment.Attempt) {
 // ReopenWith is Reopen with options of the test's own.
 func (e *Env) ReopenWith(t testing.TB, options store.Options) *store.Store {
 	t.Helper()
+	if options.Vault != nil {
+		options.Vault.BindRows() // no older program has ever used it
+	}
 	opened, err := store.Open(t.Context(), e.URL, options)
 	if err != nil {
 		t.Fatal(err)

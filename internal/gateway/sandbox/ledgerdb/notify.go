@@ -15,7 +15,7 @@ import (
 func (l Ledger) Announcements(ctx context.Context, now time.Time, limit int) ([]gateway.Announcement, error) {
 	result, err := l.db.Query(ctx, `SELECT `+ledgerColumns+` FROM sandbox_payments
 		WHERE notify_at IS NOT NULL AND notify_at <= $1 ORDER BY notify_at LIMIT $2`, db.Micros(now), limit)
-	entries, err := db.Collect(result, err, scanEntry)
+	entries, err := db.Collect(result, err, l.scanEntry)
 	due := make([]gateway.Announcement, len(entries))
 	for i, e := range entries {
 		due[i] = gateway.Announcement{
