@@ -65,6 +65,11 @@ rotation: test-packages bin/testenv ## Rotate the encryption keys of processes u
 	@scripts/require-test TestKeysAreRotatedUnderLoad ./internal/app
 	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestKeysAreRotatedUnderLoad$$' ./internal/app
 
+.PHONY: upgrade
+upgrade: test-packages bin/testenv ## Bring processes from the version before to this one and back, side by side under load
+	@scripts/require-test TestRollingUpgrade ./cmd/sepad
+	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^Test(RollingUpgrade|UpgradeOfOneMachine)$$' ./cmd/sepad
+
 .PHONY: mutate
 mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle OWN=1]
 	@nice $(WITH_SERVERS) bin/mutate $(if $(OWN),-own) -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'
