@@ -21,7 +21,7 @@ import (
 const (
 	// readBatch bounds how many payments are read and taken at a time, which is all
 	// that is held of a file of any length.
-	readBatch = 500
+	readBatch = 1000
 	// fillTries bounds how often a batch is planned anew because somebody else fills
 	// the same file.
 	fillTries = 100
@@ -277,8 +277,7 @@ func (f *filling) take(ctx context.Context) error {
 		if before.Count == 0 {
 			tx.AddBankFile(before)
 		}
-		tx.TakeIntoBankFile(before, f.file, entries, silenceEnds)
-		return nil
+		return tx.TakeIntoBankFile(before, f.file, entries, silenceEnds)
 	})
 }
 

@@ -243,15 +243,14 @@ func (t Tenant) Collected(ctx context.Context, blockID string, after, limit int)
 // unit ends with ErrStale and nothing is taken. From then on a transaction is
 // called by its place in the file, and silenceEnds says for each due date when
 // silence means that the money has come.
-func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, silenceEnds map[string]time.Time) {
+func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, silenceEnds map[string]time.Time) error {
 	tx.ChangeBankFile(before, f)
-	for batch := range db.InBatches(entries) {
-		args := make([]any, 0, (3+len(bankEntries.Columns))*len(batch))
-		for i := range batch {
-			args = append(append(args, f.TenantID, f.ID, f.GatewayID), bankEntries.Values(&batch[i])...)
-		}
-		tx.Then(`INSERT INTO bank_file_entries (tenant_id, file_id, gateway_id, `+bankEntries.List("")+`) VALUES `+
-			db.Placeholders(1, len(batch), 3+len(bankEntries.Columns)), args...)
+	rows := make([]db.BulkRow, len(entries))
+	for i := range entries {
+		rows[i] = db.ValueRow(append([]any{f.TenantID, f.ID, f.GatewayID}, bankEntries.Values(&entries[i])...))
+	}
+	if err := tx.Load("bank_file_entries", append([]string{"tenant_id", "file_id", "gateway_id"}, bankEntries.Names()...), rows); err != nil {
+		return err
 	}
 	for _, dueDate := range slices.Sorted(maps.Keys(silenceEnds)) {
 		tx.Then(`
@@ -267,6 +266,7 @@ func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, sile
 			SELECT COUNT(*) FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
 			WHERE e.tenant_id = $1 AND e.file_id = $2 AND e.position > $6 AND t.gateway_reference = $3 || '-' || CAST(e.position AS TEXT))`,
 		f.TenantID, f.ID, f.MessageID, db.Micros(tx.At), len(entries), before.Count)
+	return nil
 }
 
 // ReleaseFromBankFile lets a payment wait again that cannot be written after all.

@@ -41,8 +41,7 @@ func take(file store.BankFile, of ...payment.Transaction) (store.BankFile, func(
 	}
 	return full, func(tx *store.Tx) error {
 		tx.AddBankFile(file)
-		tx.TakeIntoBankFile(file, full, entries, map[string]time.Time{full.DueDate: storetest.Start.Add(72 * time.Hour)})
-		return nil
+		return tx.TakeIntoBankFile(file, full, entries, map[string]time.Time{full.DueDate: storetest.Start.Add(72 * time.Hour)})
 	}
 }
 
