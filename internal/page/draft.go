@@ -49,14 +49,22 @@ func (p *Page) keepDraft(w http.ResponseWriter, s payment.Session, d draft) {
 
 func (p *Page) setDraft(w http.ResponseWriter, s payment.Session, sealed string, seconds int) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: it is Secure wherever the page is
-		Name: draftCookie, Value: sealed, Path: "/pay/" + s.Token + "/", MaxAge: seconds, HttpOnly: true,
+		Name: p.draftName(), Value: sealed, Path: "/pay/" + s.Token + "/", MaxAge: seconds, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(p.Checkout.PublicURL, "https:"),
 	})
 }
 
+// draftName has browsers make sure that it came over https, wherever the page does.
+func (p *Page) draftName() string {
+	if strings.HasPrefix(p.Checkout.PublicURL, "https:") {
+		return "__Secure-" + draftCookie
+	}
+	return draftCookie
+}
+
 // readDraft gives back what was typed, nil unless it is this session's and not old.
 func (p *Page) readDraft(r *http.Request, s payment.Session) *draft {
-	cookie, err := r.Cookie(draftCookie)
+	cookie, err := r.Cookie(p.draftName())
 	if err != nil {
 		return nil
 	}
@@ -83,7 +91,7 @@ func (v visit) gaveAddress() bool {
 
 // dropDraft forgets what was typed, once it has served.
 func (p *Page) dropDraft(w http.ResponseWriter, r *http.Request, s payment.Session) {
-	if _, err := r.Cookie(draftCookie); err == nil {
+	if _, err := r.Cookie(p.draftName()); err == nil {
 		p.setDraft(w, s, "", -1)
 	}
 }

@@ -75,6 +75,13 @@ func answered(ctx context.Context) bool {
 // text and belongs neither into the log nor into a metric's label.
 const unmatched = "unmatched"
 
+// What browsers may do with an answer, unless its page says otherwise: show it as what
+// it is, and neither load anything nor be shown within another page.
+var (
+	noSniffing   = []string{"nosniff"}
+	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
+)
+
 // Wrap puts the front before a handler.
 func (f Front) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,9 +90,11 @@ func (f Front) Wrap(next http.Handler) http.Handler {
 			clientIP: f.Proxies.ClientIP(r), id: f.requestID(r), logger: f.Logger,
 			answer: &answer{ResponseWriter: w}, route: unmatched,
 		}
-		w.Header().Set("X-Request-Id", known.id)
+		header := w.Header()
+		header["X-Content-Type-Options"], header["Content-Security-Policy"] = noSniffing, nothingLoads
+		header.Set("X-Request-Id", known.id)
 		if f.HTTPSOnly {
-			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+			header.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
