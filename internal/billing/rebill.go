@@ -83,6 +83,11 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 	perLane := cmp.Or(b.PerLane, usualPerLane)
 	size, single := perLane, 0
 	for {
+		// A sweep may take minutes, and what it writes bears the time at which it is written: a period that another
+		// process has settled meanwhile was settled before the next one is claimed.
+		if present := b.Checkout.Clock.Now(); present.After(now) {
+			now = present
+		}
 		claims, found, err := b.claimDue(ctx, from, now, size)
 		switch {
 		case ctx.Err() != nil:
