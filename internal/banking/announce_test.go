@@ -145,6 +145,31 @@ func TestWhatEndedAfterTheAnnouncementIsNotCollected(t *testing.T) {
 	})
 }
 
+// TestWhatIsPausedAfterTheAnnouncementIsNotCollected pauses between the two, and goes on later.
+func TestWhatIsPausedAfterTheAnnouncementIsNotCollected(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s, "notice_days: 7")
+		first := b.pay(t, apptest.Approved, monthly)
+		sub := b.subscription(t, first)
+		b.Advance(t, sub.PeriodStart(1).AddDays(-3).Start().Sub(b.Now(t)))
+		rebill := b.rebill(t)
+		b.operator(t, "subscriptions/"+sub.ID.String()+"/pause/", apptest.Body{}).Want(t, 200, nil)
+		files := len(b.files(t))
+		b.Advance(t, 14*24*time.Hour)
+		b.wantStatus(t, rebill, "declined")
+		if after := b.subscription(t, first); len(b.files(t)) != files || after.OpenTransactionID != nil || after.FailedCount != 0 || after.Tries != 0 {
+			t.Errorf("%d files, want %d; %+v", len(b.files(t)), files, after)
+		}
+		b.operator(t, "subscriptions/"+sub.ID.String()+"/resume/", apptest.Body{}).Want(t, 200, nil)
+		b.Advance(t, sub.PeriodStart(2).Start().Sub(b.Now(t)))
+		next := b.statusOf(t, b.rebill(t))
+		if next.ID.String() == rebill || next.DueDate != sub.PeriodStart(2).DueDate() || b.told(t, next.ID.String()) != 1 {
+			t.Errorf("after the pause %s is due, told %d times", next.DueDate, b.told(t, next.ID.String()))
+		}
+	})
+}
+
 // TestRebillsWaitWhileABankBlamesUs holds what was announced back until a person resumes; then it has another day, of
 // which payers are told.
 func TestRebillsWaitWhileABankBlamesUs(t *testing.T) {

@@ -79,8 +79,8 @@ func (l *letter) brand(setup *merchant.Setup, of store.Letter) {
 }
 
 func productOf(setup *merchant.Setup, of store.Letter) string {
-	if of.OfferID == nil {
-		return ""
+	if of.Options.ProductName != "" || of.OfferID == nil {
+		return of.Options.ProductName
 	}
 	if product := setup.Offers[*of.OfferID].ProductName; product != nil {
 		return *product
@@ -105,10 +105,10 @@ var languages = map[string]string{
 	"SI": "sl", "HR": "hr", "RO": "ro", "MD": "ro",
 }
 
-// languageOf is the language that the payer has read the mandate in, else that of
-// the country, else English.
+// languageOf is the language that the payer has read the mandate in, else what the
+// merchant said, else that of the country, else English.
 func languageOf(of store.Letter) string {
-	for _, code := range []string{of.Language, languages[strings.ToUpper(of.Country)]} {
+	for _, code := range []string{of.Language, of.Options.Language, languages[strings.ToUpper(of.Country)]} {
 		if _, spoken := tongues[code]; spoken {
 			return code
 		}

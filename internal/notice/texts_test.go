@@ -97,6 +97,7 @@ func TestTheLanguageOfALetter(t *testing.T) {
 	t.Parallel()
 	for want, of := range map[string]store.Letter{
 		"fr": {Language: "fr", Country: "DE"}, "de": {Country: "at"}, "en": {Country: "GR"}, "nl": {Language: "xx", Country: "BE"},
+		"it": {Options: payment.SessionOptions{Language: "it"}, Country: "DE"},
 	} {
 		if got := languageOf(of); got != want {
 			t.Errorf("%+v is written in %s, want %s", of, got, want)

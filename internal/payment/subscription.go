@@ -159,9 +159,10 @@ func (s Subscription) DueAt() time.Time {
 	return due.Start()
 }
 
-// IsBilled tells that what the subscription owes is collected.
+// IsBilled tells that what the subscription owes is collected: it has not ended and
+// is not paused.
 func (s Subscription) IsBilled() bool {
-	return s.Status == SubscriptionActive || s.Status == SubscriptionPastDue
+	return s.Status != SubscriptionCancelled && s.PausedAt.IsZero()
 }
 
 // Upcoming are the next days on which the subscription is billed, as long as

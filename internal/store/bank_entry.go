@@ -125,7 +125,8 @@ type CollectibleUntil struct {
 // isStopped tells a rebill that no file may have: its subscription is not billed any
 // more, or a bank has blamed us, so that it would come back.
 const isStopped = `t.type = 'sdd_rebill' AND (
-	EXISTS (SELECT 1 FROM subscriptions x WHERE x.tenant_id = t.tenant_id AND x.id = t.subscription_id AND x.` + isNotBilled + `)
+	EXISTS (SELECT 1 FROM subscriptions x WHERE x.tenant_id = t.tenant_id AND x.id = t.subscription_id
+		AND (x.status = 'CANCELLED' OR x.paused_at IS NOT NULL))
 	OR EXISTS (SELECT 1 FROM rebill_pauses q WHERE q.tenant_id = t.tenant_id AND q.gateway_id = t.gateway_id AND q.paused_until IS NULL))`
 
 // kindTypes says what waits for which kind of file. Nothing is refunded that the

@@ -155,17 +155,18 @@ func (s *Store) AccountsAt(ctx context.Context, adapter string) ([]BankDue, erro
 // CollectionsEnded gives rebills that were announced and are in no bank's hands, and
 // whose subscriptions are not billed any more.
 func (s *Store) CollectionsEnded(ctx context.Context, limit int) ([]Due, error) {
+	const open = ` AND t.id = u.open_transaction_id AND t.type = 'sdd_rebill' AND t.status = 'pending' AND t.due_date IS NOT NULL AND ` + waits
+	// Those that ended are found from their subscriptions, which an index has, those
+	// that are paused among what waits for files.
 	result, err := s.Query(ctx, `
-		SELECT t.tenant_id, t.id, t.settle_due_at, t.type FROM subscriptions u
-		JOIN transactions t ON t.tenant_id = u.tenant_id AND t.id = u.open_transaction_id
-		WHERE u.open_transaction_id IS NOT NULL AND u.`+isNotBilled+` AND t.type = 'sdd_rebill' AND t.status = 'pending'
-			AND t.in_flight IS NULL AND t.gateway_reference = '' AND t.due_date IS NOT NULL
-		ORDER BY t.id LIMIT $1`, limit)
+		SELECT t.tenant_id, t.id, t.settle_due_at, t.type FROM subscriptions u JOIN transactions t ON t.tenant_id = u.tenant_id
+		WHERE u.open_transaction_id IS NOT NULL AND u.status NOT IN ('ACTIVE', 'PAST_DUE')`+open+`
+		UNION
+		SELECT t.tenant_id, t.id, t.settle_due_at, t.type FROM transactions t JOIN subscriptions u ON u.tenant_id = t.tenant_id AND u.id = t.subscription_id
+		WHERE u.paused_at IS NOT NULL`+open+`
+		ORDER BY 2 LIMIT $1`, limit)
 	return db.Collect(result, err, scanDueTransaction)
 }
-
-// isNotBilled is the status of a subscription whose rebills are not collected.
-const isNotBilled = `status NOT IN ('ACTIVE', 'PAST_DUE')`
 
 // RebillPauses reads the pauses of all gateway accounts.
 func (s *Store) RebillPauses(ctx context.Context) ([]payment.RebillPause, error) {

@@ -191,8 +191,9 @@ type Letter struct {
 	// Language is what the payer has read the mandate in, "" when it was not read here.
 	Language string
 	Country  string
-	// HostedPageID and OfferID are those of the purchase.
+	// HostedPageID, OfferID and Options are those of the purchase.
 	HostedPageID, OfferID *uuid.UUID
+	Options               payment.SessionOptions
 }
 
 // Letter reads what a mail is about.
@@ -201,7 +202,7 @@ func (t Tenant) Letter(ctx context.Context, m Mail) (l Letter, err error) {
 		return l, err
 	}
 	result, err := t.Query(ctx, `
-		SELECT COALESCE(l.country, ''), s.hosted_page_id, s.offer_id, COALESCE((SELECT a.language FROM mandate_acceptances a
+		SELECT COALESCE(l.country, ''), s.hosted_page_id, s.offer_id, s.options, COALESCE((SELECT a.language FROM mandate_acceptances a
 			WHERE a.tenant_id = t.tenant_id AND a.transaction_id = s.last_transaction_id), '')
 		FROM transactions t
 		LEFT JOIN leads l ON l.tenant_id = t.tenant_id AND l.id = t.lead_id
@@ -209,7 +210,7 @@ func (t Tenant) Letter(ctx context.Context, m Mail) (l Letter, err error) {
 		LEFT JOIN sessions s ON s.tenant_id = t.tenant_id AND s.id = o.session_id
 		WHERE t.tenant_id = $1 AND t.id = $2`, m.TransactionID)
 	return db.One(result, err, func(r db.Rows) (Letter, error) {
-		err := r.Scan(&l.Country, &l.HostedPageID, &l.OfferID, &l.Language)
+		err := r.Scan(&l.Country, &l.HostedPageID, &l.OfferID, optionsInto{&l.Options}, &l.Language)
 		return l, err
 	})
 }
