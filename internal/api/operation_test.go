@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -27,11 +28,19 @@ func TestWhatAnOperatorLooksAt(t *testing.T) {
 		})
 		t.Run("/readyz answers 200 while the database can be used, and 503 while not", func(t *testing.T) {
 			get(t, "/readyz").Want(t, http.StatusOK, fields{"status": "ready"})
+			// What was found holds for a second.
+			becomes := func(status int) {
+				apptest.Eventually(t, fmt.Sprintf("/readyz answers %d", status), func() bool { return get(t, "/readyz").Status == status })
+			}
 			s.Env.Exec(t, `ALTER TABLE schema_compatibility RENAME TO hidden`)
-			get(t, "/readyz").Want(t, http.StatusServiceUnavailable, fields{"status_code": 503})
+			becomes(http.StatusServiceUnavailable)
 			get(t, "/healthz").Want(t, http.StatusOK, nil)
 			s.Env.Exec(t, `ALTER TABLE hidden RENAME TO schema_compatibility`)
-			get(t, "/readyz").Want(t, http.StatusOK, nil)
+			becomes(http.StatusOK)
+			s.Env.Exec(t, `ALTER TABLE deployment RENAME TO hidden`) // it can be read, and nothing be written
+			becomes(http.StatusServiceUnavailable)
+			s.Env.Exec(t, `ALTER TABLE hidden RENAME TO deployment`)
+			becomes(http.StatusOK)
 		})
 		t.Run("/metrics counts requests by route, and calls of gateways by outcome", func(t *testing.T) {
 			token, _ := s.Completed(t, apptest.Direct())
@@ -155,13 +164,15 @@ func TestTheAdminClock(t *testing.T) {
 	})
 }
 
-// askOneTooMany takes every connection, has somebody ask for one more, and gives
+// askOneTooMany takes every connection that it may, has somebody ask for one more, and gives
 // them back.
 func askOneTooMany(t *testing.T, s *apptest.Server) {
 	t.Helper()
 	connections := s.App.Store.Pool().Max
 	if s.Env.Engine == "sqlite" {
 		connections-- // one of them is the writer's
+	} else {
+		connections /= 2 // no kind of work gets more of them
 	}
 	held := make([]db.Rows, connections)
 	for i := range held {

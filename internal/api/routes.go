@@ -29,27 +29,27 @@ type API struct {
 func (a *API) Routes() []web.Route {
 	browsers := browserRoutes(
 		web.Route{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
-		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
-		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
+		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Work: web.Payment, Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
+		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Work: web.Payment, Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
 		web.Route{Method: "POST", Pattern: "/api/v1/iban-validate/", Handler: a.validateIBAN},
 	)
 	return append(browsers, []web.Route{
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/", Handler: a.createSession},
-		{Method: "GET", Pattern: "/api/v1/payment-sessions/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.listSessions)},
+		{Method: "GET", Pattern: "/api/v1/payment-sessions/", Work: web.List, Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.listSessions)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/cancel/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyCancel, a.cancelSession)},
 		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/result/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.showResult)},
 		{Method: "GET", Pattern: "/api/v1/transactions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showTransaction)},
-		{Method: "POST", Pattern: "/api/v1/transactions/{id}/refunds/", Handler: a.withKey(merchant.ScopeRefunds, limit.APIKeyManage, a.refundTransaction)},
+		{Method: "POST", Pattern: "/api/v1/transactions/{id}/refunds/", Work: web.Payment, Handler: a.withKey(merchant.ScopeRefunds, limit.APIKeyManage, a.refundTransaction)},
 		{Method: "GET", Pattern: "/api/v1/subscriptions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showSubscription)},
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/cancel/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.cancelSubscription)},
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/pause/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.pauseSubscription)},
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/resume/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.resumeSubscription)},
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/change/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.changeSubscription)},
-		{Method: "POST", Pattern: "/gateways/{gateway_id}/notifications/", Handler: a.receiveNotification},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
-		{Method: "GET", Pattern: "/api/v1/events/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.listEvents)},
+		{Method: "POST", Pattern: "/gateways/{gateway_id}/notifications/", Work: web.Payment, Handler: a.receiveNotification},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
+		{Method: "GET", Pattern: "/api/v1/events/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.listEvents)},
 		{Method: "GET", Pattern: "/api/v1/events/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.showEvent)},
 	}...)
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"sepad/internal/admin"
@@ -70,6 +71,9 @@ type App struct {
 	// the database's.
 	world clock.Clock
 	skew  *skew
+	// leaving tells who asks that this process is about to end.
+	leaving   atomic.Bool
+	readiness readiness
 
 	config   config.Config
 	version  string

@@ -6,6 +6,7 @@ import (
 
 	"sepad"
 	"sepad/internal/apidoc"
+	"sepad/internal/db"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/bankpage"
 	"sepad/internal/gateway/sandbox/ledgerdb"
@@ -19,12 +20,33 @@ import (
 func (a *App) newHandlers() (public, operator http.Handler) {
 	pages, admin := a.page(), a.admin()
 	admin.Guests = pages.OperatorRoutes()
-	open := slices.Concat(a.openRoutes(), a.api().Routes(), pages.Routes())
+	open := slices.Concat(a.openRoutes(), a.attended(a.api().Routes()), a.attended(pages.Routes()))
 	closed := append(admin.Routes(), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
 	if a.config.OperatorListen == "" {
 		return a.front(append(open, closed...)), nil
 	}
 	return a.front(open), a.front(slices.Concat(a.healthRoutes(), page.AssetRoutes(), closed))
+}
+
+// attended are routes whose callers do not wait for ever: what the database cannot do for them in time is refused.
+// Operators wait for as long as it takes.
+func (a *App) attended(routes []web.Route) []web.Route {
+	for i, route := range routes {
+		purpose, patience := db.Ordinary, a.config.DatabaseTimeout
+		switch route.Work {
+		case web.Brief:
+		case web.Payment:
+			purpose = db.Paying
+		case web.List:
+			purpose, patience = db.Listing, listPatience
+		case web.Lasting:
+			continue
+		}
+		routes[i].Handler = func(w http.ResponseWriter, r *http.Request) error {
+			return route.Handler(w, r.WithContext(db.Attend(r.Context(), purpose, patience)))
+		}
+	}
+	return routes
 }
 
 // front is what stands before all routes.
@@ -102,7 +124,10 @@ func (a *App) alive(w http.ResponseWriter, r *http.Request) error {
 // ready answers once requests can be served. A clock that is wrong is told and
 // takes nobody out of service: nothing that processes agree on rests on it.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Store.Ready(r.Context()); err != nil {
+	if a.leaving.Load() {
+		return &web.StatusError{Status: http.StatusServiceUnavailable, Detail: "This process is about to end."}
+	}
+	if err := a.readiness.prove(r.Context(), a.proveReady); err != nil {
 		a.logger.WarnContext(r.Context(), "not ready", "error", err)
 		return &web.StatusError{Status: http.StatusServiceUnavailable, Detail: "The database cannot be used."}
 	}

@@ -16,7 +16,12 @@ const (
 	idlePatience   = 2 * time.Minute
 	// answerMargin is what an answer may take beyond the gateway's own time.
 	answerMargin = 30 * time.Second
-	maxHeader    = 32 << 10
+	// listPatience is what a page of a listing may take.
+	listPatience = 30 * time.Second
+	// hangingMargin is for jobs of a process whose database cannot be used: they would wait for it in vain, and are
+	// taken up again like those of one that was killed.
+	hangingMargin = 3 * time.Second
+	maxHeader     = 32 << 10
 	// flushEvery is how often the last use of API keys is written.
 	flushEvery = time.Minute
 )
@@ -32,7 +37,7 @@ func (a *App) Serve(ctx context.Context, listener, operators net.Listener) error
 		return err
 	}
 	servers := []*http.Server{a.newServer(a.handler)}
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	go func() { failed <- servers[0].Serve(listener) }()
 	if operators != nil {
 		second := a.newServer(a.operatorHandler)
@@ -41,12 +46,28 @@ func (a *App) Serve(ctx context.Context, listener, operators net.Listener) error
 	}
 	go a.flushKeyUses(background)
 	go a.skew.watch(background)
+	go a.guardFile(background, failed)
 	var err error
 	select {
 	case <-ctx.Done():
+		a.sayGoodbye(failed)
 	case err = <-failed:
 	}
 	return errors.Join(err, a.stop(background, servers))
+}
+
+// sayGoodbye tells proxies that this process is leaving while it still answers.
+func (a *App) sayGoodbye(failed <-chan error) {
+	a.leaving.Store(true)
+	if a.config.ShutdownDelay == 0 {
+		return
+	}
+	timer := time.NewTimer(a.config.ShutdownDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-failed:
+	}
 }
 
 func (a *App) newServer(handler http.Handler) *http.Server {
@@ -62,6 +83,11 @@ func (a *App) stop(ctx context.Context, servers []*http.Server) (err error) {
 	defer cancel()
 	for _, server := range servers {
 		err = errors.Join(err, server.Shutdown(ctx))
+	}
+	if a.readiness.prove(ctx, a.proveReady) != nil {
+		hanging, cancel := context.WithTimeout(ctx, hangingMargin)
+		defer cancel()
+		ctx = hanging
 	}
 	err = errors.Join(err, a.runner.Stop(ctx))
 	return errors.Join(err, a.keyUses.Flush(ctx, a.Store, a.world.Now()))

@@ -38,6 +38,10 @@ type Config struct {
 	OpenMetrics    bool
 	SessionTTL     time.Duration
 	GatewayTimeout time.Duration
+	// DatabaseTimeout bounds a step of work for which somebody waits.
+	DatabaseTimeout time.Duration
+	// ShutdownDelay is between saying that the process leaves and leaving.
+	ShutdownDelay  time.Duration
 	LookupSchedule []time.Duration
 	// WebhookSchedule holds the waits between attempts at a delivery.
 	WebhookSchedule []time.Duration
@@ -73,10 +77,11 @@ const (
 	minToken   = 32
 	minVariety = 10
 
-	maxSessionTTL     = 366 * 24 * time.Hour
-	maxGatewayTimeout = 10 * time.Minute
-	maxLookupWait     = 7 * 24 * time.Hour
-	maxWebhookWait    = 7 * 24 * time.Hour
+	maxSessionTTL                        = 366 * 24 * time.Hour
+	maxGatewayTimeout                    = 10 * time.Minute
+	maxDatabaseTimeout, maxShutdownDelay = time.Minute, 5 * time.Minute
+	maxLookupWait                        = 7 * 24 * time.Hour
+	maxWebhookWait                       = 7 * 24 * time.Hour
 )
 
 // Access reads the settings of a short command. As with Config, its error is an
@@ -140,6 +145,8 @@ func (s Settings) Config() (Config, error) {
 
 		SessionTTL:      parsed(r, &s.SessionTTL, parseDuration(maxSessionTTL)),
 		GatewayTimeout:  parsed(r, &s.GatewayTimeout, parseDuration(maxGatewayTimeout)),
+		DatabaseTimeout: parsed(r, &s.DatabaseTimeout, parseDuration(maxDatabaseTimeout)),
+		ShutdownDelay:   parsed(r, &s.ShutdownDelay, parseDelay(maxShutdownDelay)),
 		LookupSchedule:  parsed(r, &s.LookupSchedule, parseDurations(maxLookupWait)),
 		WebhookSchedule: parsed(r, &s.WebhookSchedule, parseDurations(maxWebhookWait)),
 

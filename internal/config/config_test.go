@@ -39,6 +39,7 @@ func TestConfigDefaults(t *testing.T) {
 	want := Config{
 		Environment: merchant.Sandbox, Listen: "127.0.0.1:8080", DatabaseURL: "sqlite:sepad.db",
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout, Rates: limit.DefaultRates(),
+		DatabaseTimeout: 5 * time.Second,
 		LookupSchedule: checkout.DefaultLookupSchedule(), WebhookSchedule: webhook.DefaultSchedule(), Dunning: payment.DefaultDunning(),
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -59,6 +60,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 	s.AdminToken, s.SessionTTL, s.GatewayTimeout = "a-token-that-is-long-enough-1234567", "90m", "10s"
 	s.LookupSchedule, s.BankDirectory, s.LogFormat, s.OTLPEndpoint = "1s, 2m", banks, "json", "http://otel:4318"
 	s.WebhookSchedule, s.WebhookAllowPrivate = "2s,1h", "true"
+	s.DatabaseTimeout, s.ShutdownDelay = "2s", "15s"
 	s.DunningDays, s.ChargebackKeepsSubscription = "2, 4d", "true"
 	s.AllowTestGateways, s.MetricsToken = "true", "another-token-that-is-long-1234567"
 	s.Rates.BrowserPay, s.Rates.APIKeyCreate = "100", "0"
@@ -72,6 +74,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 		Environment: merchant.Production, Listen: ":9090", PublicURL: "https://pay.example/sepad",
 		DatabaseURL: "postgres://u:p@db/sepad", DatabaseReplicaURL: "postgres://u:p@standby/sepad", RedisURL: "rediss://cache:6379/2", TrustedProxies: c.TrustedProxies,
 		AdminToken: "a-token-that-is-long-enough-1234567", SessionTTL: 90 * time.Minute, GatewayTimeout: 10 * time.Second,
+		DatabaseTimeout: 2 * time.Second, ShutdownDelay: 15 * time.Second,
 		LookupSchedule: []time.Duration{time.Second, 2 * time.Minute}, Rates: rates, BankDirectory: banks,
 		LogFormat: "json", OTLPEndpoint: "http://otel:4318", Vault: c.Vault,
 		WebhookSchedule: []time.Duration{2 * time.Second, time.Hour}, WebhookAllowPrivate: true,
@@ -167,7 +170,7 @@ func TestSettingsAndFlagsHaveTheSameNames(t *testing.T) {
 		SEPAD_REDIS_URL SEPAD_ENCRYPTION_KEYS SEPAD_TRUSTED_PROXIES SEPAD_ADMIN_TOKEN SEPAD_SESSION_TTL
 		SEPAD_WEBHOOK_ALLOW_PRIVATE SEPAD_GATEWAY_TIMEOUT SEPAD_LOOKUP_SCHEDULE SEPAD_WEBHOOK_SCHEDULE SEPAD_DUNNING_DAYS
 		SEPAD_BANK_DIRECTORY SEPAD_LOG_FORMAT SEPAD_OTLP_ENDPOINT SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION
-		SEPAD_ALLOW_TEST_GATEWAYS SEPAD_METRICS_TOKEN SEPAD_SMTP_URL`)
+		SEPAD_ALLOW_TEST_GATEWAYS SEPAD_METRICS_TOKEN SEPAD_DATABASE_TIMEOUT SEPAD_SHUTDOWN_DELAY SEPAD_SMTP_URL`)
 	for _, scope := range limit.Scopes() {
 		names = append(names, scope.Setting())
 	}

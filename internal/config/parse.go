@@ -98,6 +98,16 @@ func parseDuration(most time.Duration) func(string) (time.Duration, error) {
 	}
 }
 
+// parseDelay is parseDuration for what may be nothing.
+func parseDelay(most time.Duration) func(string) (time.Duration, error) {
+	return func(text string) (time.Duration, error) {
+		if text == "0s" || text == "0" {
+			return 0, nil
+		}
+		return parseDuration(most)(text)
+	}
+}
+
 func parseDurations(most time.Duration) func(string) ([]time.Duration, error) {
 	return func(text string) (all []time.Duration, err error) {
 		for entry := range strings.SplitSeq(text, ",") {

@@ -41,6 +41,8 @@ type Settings struct {
 	MetricsToken        string `env:"SEPAD_METRICS_TOKEN" secret:"" placeholder:"TOKEN" help:"Bearer token that opens /metrics and nothing else. The admin token opens it too; sepad dev leaves it open."`
 	SessionTTL          string `env:"SEPAD_SESSION_TTL" default:"24h" placeholder:"DURATION" help:"How long a session can be paid, unless its campaign says otherwise."`
 	GatewayTimeout      string `env:"SEPAD_GATEWAY_TIMEOUT" default:"30s" placeholder:"DURATION" help:"How long a gateway may take to answer."`
+	DatabaseTimeout     string `env:"SEPAD_DATABASE_TIMEOUT" default:"5s" placeholder:"DURATION" help:"How long a caller waits for one step of the database before it is told that the service is overloaded."`
+	ShutdownDelay       string `env:"SEPAD_SHUTDOWN_DELAY" default:"0s" placeholder:"DURATION" help:"How long /readyz says no before a process that ends stops answering, so that a proxy finds out first."`
 	LookupSchedule      string `env:"SEPAD_LOOKUP_SCHEDULE" default:"5s,15s,1m,5m,15m,1h" placeholder:"DURATION,…" help:"Waits before each question about a payment whose outcome is unknown; the last one repeats."`
 	WebhookSchedule     string `env:"SEPAD_WEBHOOK_SCHEDULE" default:"5s,30s,2m,10m,1h,3h,6h,12h,12h,12h,12h,12h" placeholder:"DURATION,…" help:"Waits between the attempts to deliver an event; after the last one the delivery has failed."`
 	WebhookAllowPrivate string `env:"SEPAD_WEBHOOK_ALLOW_PRIVATE" placeholder:"true|false" help:"Whether events may be sent to private and loopback addresses. Not set, only sepad dev does so."`

@@ -19,6 +19,7 @@ type DB struct {
 	lagging     engine
 	schema      Schema
 	queueLogger *slog.Logger
+	queues      [purposes]turnstile
 }
 
 // Options say how a database is opened.
@@ -103,18 +104,39 @@ func openEngine(ctx context.Context, url string, opts Options) (engine, error) {
 // together, or nothing is. Work may be run again when the database asks for
 // it, so it must change nothing but tx.
 func (d *DB) Write(ctx context.Context, at time.Time, work func(*Tx) error) error {
-	return d.engine.write(ctx, at, work)
+	within, end, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return late(ctx, within, d.engine.write(within, at, work))
 }
 
 // Query reads outside a unit of work.
 func (d *DB) Query(ctx context.Context, sql string, args ...any) (Rows, error) {
-	return d.engine.query(ctx, sql, args...)
+	return d.read(ctx, d.engine, sql, args)
+}
+
+func (d *DB) read(ctx context.Context, from engine, sql string, args []any) (Rows, error) {
+	within, end, err := d.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := from.query(within, sql, args...)
+	if err != nil {
+		end()
+		return nil, late(ctx, within, err)
+	}
+	if within == ctx {
+		return rows, nil
+	}
+	return &attendedRows{Rows: rows, end: end}, nil
 }
 
 // LaggingQuery is Query for reads that may be a little behind: they go to the
 // replica, where there is one.
 func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
-	return d.lagging.query(ctx, sql, args...)
+	return d.read(ctx, d.lagging, sql, args)
 }
 
 // Migrate brings the schema to this version. Two processes may do it at once.
@@ -143,6 +165,14 @@ func (d *DB) Ready(ctx context.Context) error {
 		return fmt.Errorf("the database cannot be used: %w", err)
 	}
 	return versions.check(d.schema.Version)
+}
+
+// Intact tells that the database is still the one that was opened.
+func (d *DB) Intact() error {
+	if file, ok := d.engine.(*sqlite); ok {
+		return file.intact()
+	}
+	return nil
 }
 
 // Micros is how an instant is kept; a zero one is NULL.

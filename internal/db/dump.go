@@ -75,9 +75,13 @@ func (p *postgres) dump(ctx context.Context, _ string, begin Begin) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
+	// The snapshot is held open while another program copies it, however long that takes.
+	if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+		return err
+	}
 	read := func(ctx context.Context, text string, args ...any) (Rows, error) {
 		result, err := tx.Query(ctx, text, args...)
-		return postgresRows{result}, err
+		return &postgresRows{Rows: result}, err
 	}
 	result, err := read(ctx, `SELECT pg_export_snapshot()`)
 	snapshot, err := One(result, err, func(r Rows) (id string, err error) { return id, r.Scan(&id) })

@@ -22,6 +22,9 @@ func (d *DB) LockForServing() (unlock func(), err error) {
 	if !ok {
 		return func() {}, nil
 	}
+	if known, ok := file.file.Sys().(*syscall.Stat_t); ok && known.Nlink > 1 {
+		return nil, fmt.Errorf("the database file %s has a second name (a hard link), by which another server could come: remove one", file.path)
+	}
 	unlock, err = flock(file.path+".server", syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, file.path)

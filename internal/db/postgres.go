@@ -34,12 +34,15 @@ const (
 	// gives a row to whoever asks first, not to whoever has waited: a unit that came back
 	// at once took it again before the other had woken, and both were locked as before.
 	wayPause = 10 * time.Millisecond
+	// rollbackPatience is for a connection that does not answer; closed, it is rolled back as well.
+	rollbackPatience = 3 * time.Second
 )
 
 // postgres is the engine of an installation with several processes.
 type postgres struct {
 	connections *pgxpool.Pool
 	queue       *river.Client[pgx.Tx]
+	berths      berths
 	shared      gatherer[*sharedUnit]
 	clock       sharedClock
 }
@@ -50,8 +53,7 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 	if err != nil {
 		return nil, fmt.Errorf("the database address cannot be read: %w", err)
 	}
-	config.MaxConns = int32(opts.maxConnections())
-	config.ConnConfig.RuntimeParams["application_name"] = "sepad"
+	prepareConnections(config, url, opts)
 	if opts.Tracer != nil {
 		config.ConnConfig.Tracer = otelpgx.NewTracer(
 			otelpgx.WithTracerProvider(opts.Tracer), otelpgx.WithDisableSQLStatementInAttributes())
@@ -65,6 +67,7 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 		return nil, err
 	}
 	p := &postgres{connections: pool, queue: queue, clock: sharedClock{read: opts.Clock}}
+	p.berths.moor(int(config.MaxConns))
 	p.shared = gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
 	return p, nil
 }
@@ -99,7 +102,7 @@ func sacrificed(err error) bool { return hasCode(err, pgDeadlock) || hasCode(err
 
 func (p *postgres) writeOnce(ctx context.Context, at time.Time, work func(*Tx) error) error {
 	conv := &postgresConversation{engine: p}
-	defer conv.rollback()
+	defer conv.close()
 	tx := &Tx{At: at, ctx: ctx, conv: conv}
 	if err := work(tx); err != nil {
 		return err
@@ -117,8 +120,16 @@ func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, er
 	if ctx.Value(freshPlan{}) != nil {
 		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
 	}
+	berth, err := p.berths.take(ctx)
+	if err != nil {
+		return nil, err
+	}
 	result, err := p.connections.Query(ctx, sql, args...)
-	return postgresRows{result}, err
+	if err != nil {
+		<-berth
+		return nil, err
+	}
+	return &postgresRows{result, berth}, nil
 }
 
 // freshPlan marks reads whose plan is made anew each time. PostgreSQL keeps the
@@ -129,16 +140,29 @@ type freshPlan struct{}
 
 func PlanAnew(ctx context.Context) context.Context { return context.WithValue(ctx, freshPlan{}, true) }
 
-// postgresRows gives pgx's rows what a listing needs beyond.
-type postgresRows struct{ pgx.Rows }
+// postgresRows gives pgx's rows what a listing needs beyond, and the berth back
+// that they held, where it was theirs.
+type postgresRows struct {
+	pgx.Rows
+	berth chan struct{}
+}
 
-func (r postgresRows) Cells() Cells { return &postgresCells{rows: r.Rows} }
+func (r *postgresRows) Cells() Cells { return &postgresCells{rows: r.Rows} }
+
+func (r *postgresRows) Close() {
+	r.Rows.Close()
+	if r.berth != nil {
+		<-r.berth
+		r.berth = nil
+	}
+}
 
 func (p *postgres) pool() PoolStats {
 	stat := p.connections.Stat()
 	return PoolStats{
 		Open: int(stat.TotalConns()), InUse: int(stat.AcquiredConns()), Max: int(stat.MaxConns()),
-		Waits: stat.EmptyAcquireCount(), Waiting: stat.EmptyAcquireWaitTime(),
+		Waits:   stat.EmptyAcquireCount() + p.berths.waits.Load(),
+		Waiting: stat.EmptyAcquireWaitTime() + time.Duration(p.berths.waited.Load()),
 	}
 }
 
@@ -153,18 +177,37 @@ func (p *postgres) close() error {
 type postgresConversation struct {
 	engine *postgres
 	tx     pgx.Tx
+	berth  chan struct{}
 }
 
 func (c *postgresConversation) begin(ctx context.Context) (err error) {
-	if c.tx == nil {
-		c.tx, err = c.engine.connections.Begin(ctx)
+	if c.tx != nil {
+		return nil
+	}
+	if err := c.berthed(ctx); err != nil {
+		return err
+	}
+	c.tx, err = c.engine.connections.Begin(ctx)
+	return err
+}
+
+// berthed waits until the unit may use a connection.
+func (c *postgresConversation) berthed(ctx context.Context) (err error) {
+	if c.berth == nil {
+		c.berth, err = c.engine.berths.take(ctx)
 	}
 	return err
 }
 
-func (c *postgresConversation) rollback() {
+// close ends the unit, and takes back what was not committed.
+func (c *postgresConversation) close() {
 	if c.tx != nil {
-		_ = c.tx.Rollback(context.Background()) // after a commit this does nothing
+		within, cancel := context.WithTimeout(context.Background(), rollbackPatience)
+		defer cancel()
+		_ = c.tx.Rollback(within) // after a commit this does nothing
+	}
+	if c.berth != nil {
+		<-c.berth
 	}
 }
 
@@ -178,6 +221,9 @@ func (c *postgresConversation) run(ctx context.Context, statements []statement) 
 // finish runs the last statements and commits.
 func (c *postgresConversation) finish(ctx context.Context, statements []statement) error {
 	if c.tx == nil {
+		if err := c.berthed(ctx); err != nil {
+			return err
+		}
 		return pipeline(c.engine.connections.SendBatch(ctx, c.engine.batchOf(statements)), statements)
 	}
 	if err := c.run(ctx, statements); err != nil {
@@ -192,7 +238,7 @@ func (c *postgresConversation) query(ctx context.Context, sql string, args ...an
 	}
 	sql, args = c.engine.clock.write(sql, direct(args))
 	result, err := c.tx.Query(ctx, sql, args...)
-	return postgresRows{result}, err
+	return &postgresRows{Rows: result}, err
 }
 
 func (c *postgresConversation) enqueue(ctx context.Context, job Job, notBefore time.Time) error {

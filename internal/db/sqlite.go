@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,7 +40,8 @@ const maxReaders = 4
 // queue, and a pool of readers.
 type sqlite struct {
 	path    string
-	hadLog  bool // another process, or one that crashed, had left a log beside the file
+	file    os.FileInfo // that was opened
+	hadLog  bool        // another process, or one that crashed, had left a log beside the file
 	writer  *sql.DB
 	readers *sql.DB
 	queue   *river.Client[*sql.Tx]
@@ -51,6 +53,15 @@ type sqlite struct {
 func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error) {
 	if err := ownFile(path); err != nil {
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
+	}
+	// A link leads to the file: whoever comes by another name meets the same log and the same lock.
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, err
 	}
 	log, err := os.Stat(path + "-wal")
 	hadLog := err == nil && log.Size() > 0
@@ -75,13 +86,24 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	if err != nil {
 		return nil, err
 	}
-	engine := &sqlite{path: path, hadLog: hadLog, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
+	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
 	engine.clock = &sharedClock{read: opts.Clock}
 	if opts.Clock == nil {
 		engine.clock.read = clock.Steady
 	}
-	engine.group = newGroupCommit(writer, queue, engine.clock)
+	engine.group = newGroupCommit(writer, queue, engine.clock, engine.intact)
 	return engine, nil
+}
+
+// ErrReplaced tells that the database's file is no longer the one that was opened: what is written goes where nobody
+// will find it.
+var ErrReplaced = errors.New("the database file was removed or replaced while it was in use")
+
+func (s *sqlite) intact() error {
+	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, s.file) {
+		return fmt.Errorf("%w: %s", ErrReplaced, s.path)
+	}
+	return nil
 }
 
 // ownFile makes sure that the file is there and nobody but its owner can read it,

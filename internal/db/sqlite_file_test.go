@@ -1,9 +1,12 @@
 package db
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestDatabaseFilesAreTheirOwnersAlone(t *testing.T) {
@@ -30,5 +33,74 @@ func TestDatabaseFilesAreTheirOwnersAlone(t *testing.T) {
 		if err := engine.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestAFileThatIsReplacedIsNoticed(t *testing.T) {
+	t.Parallel()
+	for what, spoil := range map[string]func(path string) error{
+		"removed":  os.Remove,
+		"replaced": func(path string) error { return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600)) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "sepad.db")
+			engine, err := openSQLite(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer engine.close()
+			write := func() error {
+				return engine.write(t.Context(), time.Unix(0, 0), func(tx *Tx) error {
+					tx.Then("CREATE TABLE IF NOT EXISTS x (a)")
+					return nil
+				})
+			}
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(); !errors.Is(err, ErrReplaced) {
+				t.Errorf("a write says %v", err)
+			}
+			if err := (&DB{engine: engine}).Intact(); !errors.Is(err, ErrReplaced) {
+				t.Errorf("a look says %v", err)
+			}
+		})
+	}
+}
+
+func TestALinkDoesNotLeadPastTheLock(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path, link, second := filepath.Join(folder, "sepad.db"), filepath.Join(folder, "link.db"), filepath.Join(folder, "second.db")
+	serve := func(path string) error {
+		engine, err := openSQLite(t.Context(), path, Options{})
+		if err != nil {
+			return err
+		}
+		t.Cleanup(func() { engine.close() })
+		unlock, err := (&DB{engine: engine}).LockForServing()
+		if err == nil {
+			t.Cleanup(unlock)
+		}
+		return err
+	}
+	if err := serve(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := serve(link); !errors.Is(err, ErrInUse) {
+		t.Errorf("by a link: %v", err)
+	}
+	if err := os.Link(path, second); err != nil {
+		t.Fatal(err)
+	}
+	if err := serve(second); err == nil || !strings.Contains(err.Error(), "second name") {
+		t.Errorf("by a second name: %v", err)
 	}
 }

@@ -36,6 +36,8 @@ type groupCommit struct {
 	writes *prepared
 	queue  *river.Client[*sql.Tx]
 	clock  *sharedClock
+	// intact tells that what is written can be found again.
+	intact func() error
 	units  chan *unit
 
 	stopOnce sync.Once
@@ -43,9 +45,9 @@ type groupCommit struct {
 	stopped  chan struct{}
 }
 
-func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock) *groupCommit {
+func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock, intact func() error) *groupCommit {
 	g := &groupCommit{
-		writer: writer, writes: newPrepared(writer), queue: queue, clock: shared, units: make(chan *unit),
+		writer: writer, writes: newPrepared(writer), queue: queue, clock: shared, intact: intact, units: make(chan *unit),
 		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go g.loop()
@@ -104,7 +106,11 @@ func (g *groupCommit) commit(first *unit) {
 			return
 		}
 	}
-	if err := tx.Commit(); err != nil {
+	err = tx.Commit()
+	if err == nil {
+		err = g.intact()
+	}
+	if err != nil {
 		_ = tx.Rollback()
 		answer(ran, fmt.Errorf("db: commit: %w", err))
 		return

@@ -56,7 +56,7 @@ type Page struct {
 func (p *Page) Routes() []web.Route {
 	return append(AssetRoutes(), []web.Route{
 		{Method: http.MethodGet, Pattern: "/pay/{token}/", Handler: p.explained(p.show)},
-		{Method: http.MethodPost, Pattern: "/pay/{token}/", Handler: p.explained(p.submit)},
+		{Method: http.MethodPost, Pattern: "/pay/{token}/", Work: web.Payment, Handler: p.explained(p.submit)},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
 			"mandate": p.explained(p.showMandate), "return": p.explained(p.returnToShop), "state": p.showState, "logo": p.showLogo,
 		})},

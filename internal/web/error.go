@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // StatusError is a refusal that only HTTP knows: it concerns the request and
@@ -58,6 +59,9 @@ var statuses = map[payment.Kind]int{
 // is nobody left to read it, and it is no failure of ours.
 const statusClientGone = 499
 
+// retryAfter is when somebody who was turned away may come again, in seconds.
+const retryAfter = "1"
+
 type errorBody struct {
 	Detail     any `json:"detail"`
 	StatusCode int `json:"status_code"`
@@ -87,6 +91,11 @@ func describe(w http.ResponseWriter, r *http.Request, err error) (status int, de
 			return statuses[e.Kind], e.Fields
 		}
 		return statuses[e.Kind], e.Detail
+	}
+	if errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrSilent) {
+		w.Header().Set("Retry-After", retryAfter)
+		logger(r.Context()).LogAttrs(r.Context(), slog.LevelWarn, "request turned away", slog.Any("error", err))
+		return http.StatusServiceUnavailable, "The service is overloaded. Try again in a moment."
 	}
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return statusClientGone, "Client closed the request"

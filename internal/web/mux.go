@@ -32,10 +32,26 @@ type Route struct {
 	Method  string
 	Pattern string
 	Handler Handler
+	// Work is what the route asks of the database.
+	Work Work
 	// Quiet keeps a route that is asked all day, such as a health check, out
 	// of the ordinary log.
 	Quiet bool
 }
+
+// Work is what a route asks of the database: each kind has a queue of its own.
+type Work int8
+
+const (
+	// Brief is answered at once or not at all.
+	Brief Work = iota
+	// Payment moves money.
+	Payment
+	// List reads much, and streams it.
+	List
+	// Lasting takes the time that it takes: an upload, a clock that is moved.
+	Lasting
+)
 
 // Wrap puts something around the handler of every route.
 type Wrap func(pattern string, next http.Handler) http.Handler

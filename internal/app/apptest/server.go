@@ -139,6 +139,13 @@ func (s *Server) serve(t testing.TB, listener net.Listener) {
 	})
 }
 
+// Leave tells the server to stop and does not wait until it has; what it gives does.
+func (s *Server) Leave() (wait func()) {
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = s.stop() }()
+	return func() { <-ended }
+}
+
 // Stop tells the server to stop, as a signal would, and waits until it has.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
@@ -153,7 +160,7 @@ func configuration(t testing.TB, env *storetest.Env, options Options) config.Con
 	t.Helper()
 	settings := config.Settings{
 		Database:   config.Database{DatabaseURL: env.URL, EncryptionKeys: vault.GenerateKey()},
-		AdminToken: AdminToken, LookupSchedule: "1h",
+		AdminToken: AdminToken, LookupSchedule: "1h", DatabaseTimeout: "1m", // a machine with much to do is slow
 	}
 	if options.Change != nil {
 		options.Change(&settings)

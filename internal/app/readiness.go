@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"sepad/internal/clock"
+)
+
+const (
+	// readyFor is how long a proof holds: whoever asks often costs no more than one write a second.
+	readyFor = time.Second
+	// readyPatience is how long a proof may take. A database that hangs is one that cannot be used.
+	readyPatience = 2 * time.Second
+)
+
+// readiness remembers whether the service could write a moment ago.
+type readiness struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+// prove gives what was found lately, or looks. Of many who ask at once one looks, and the others wait for it.
+func (r *readiness) prove(ctx context.Context, look func(context.Context) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.at.IsZero() && clock.Steady().Sub(r.at) < readyFor {
+		return r.err
+	}
+	// Who asks may leave; what was found is for all.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
+	defer cancel()
+	r.err = look(ctx)
+	r.at = clock.Steady()
+	return r.err
+}
+
+// proveReady reads and writes.
+func (a *App) proveReady(ctx context.Context) error {
+	if err := a.Store.Ready(ctx); err != nil {
+		return err
+	}
+	return a.Store.ProveWrite(ctx, a.world.Now())
+}
+
+// guardFile ends the service when its database's file is no longer there: what it answers would be lost.
+func (a *App) guardFile(ctx context.Context, lost chan<- error) {
+	ticker := time.NewTicker(readyFor)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := a.Store.Intact(); err != nil {
+				lost <- err
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package db
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A database that hangs is as bad as one that is away, and takes longer to be noticed: a packet that nobody answers is
+// sent again for a quarter of an hour by default. These are the defaults; an address may say otherwise
+// (connect_timeout, lock_timeout, statement_timeout, pool_max_conns and so on).
+const (
+	connectPatience = 3 * time.Second
+	// A peer that has gone is found out by probes while we wait for it, and by what it does not acknowledge.
+	probeAfter, probeEvery, probes = 5 * time.Second, 2 * time.Second, 3
+	unacknowledged                 = 10 * time.Second
+	// idleInTransaction ends a transaction whose owner hangs, so that its locks go.
+	idleInTransaction = "60s"
+)
+
+// prepareConnections sets what the address does not.
+func prepareConnections(config *pgxpool.Config, address string, opts Options) {
+	said := map[string]bool{}
+	if parsed, err := url.Parse(address); err == nil {
+		for name := range parsed.Query() {
+			said[name] = true
+		}
+	}
+	if !said["pool_max_conns"] {
+		config.MaxConns = int32(opts.maxConnections())
+	}
+	if !said["connect_timeout"] {
+		config.ConnConfig.ConnectTimeout = connectPatience
+	}
+	if !said["application_name"] {
+		config.ConnConfig.RuntimeParams["application_name"] = "sepad"
+	}
+	if !said["idle_in_transaction_session_timeout"] {
+		// Said afterwards: a pooler in between refuses what it does not know when a connection begins.
+		config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+			_, err := c.Exec(ctx, "SET idle_in_transaction_session_timeout = '"+idleInTransaction+"'", pgx.QueryExecModeSimpleProtocol)
+			return err
+		}
+	}
+	dialer := &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes},
+		Control:         giveUpUnacknowledged,
+	}
+	config.ConnConfig.DialFunc = dialer.DialContext
+}
