@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -101,7 +102,9 @@ func TestAHangingDatabase(t *testing.T) {
 	s.Create(t, apptest.Direct())
 
 	token := s.Create(t, apptest.Direct())
-	create := func() apptest.Request { return apptest.Request{Path: apptest.Sessions, Key: s.Key, Body: apptest.Direct()} }
+	create := func() apptest.Request {
+		return apptest.Request{Path: apptest.Sessions, Key: s.Key, Body: apptest.Direct()}
+	}
 	between.cut()
 	began := time.Now()
 	for status, answers := range s.AtOnce(t, create(), create(), create(), create(), apptest.Request{Path: apptest.Path(token)},
@@ -135,3 +138,26 @@ func TestAProcessThatLeavesSaysSo(t *testing.T) {
 	ended()
 }
 
+func TestReadyProvesAWrite(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		get := func(t *testing.T, path string) apptest.Answer {
+			t.Helper()
+			return s.Do(t, apptest.Request{Path: path})
+		}
+		get(t, "/readyz").Want(t, http.StatusOK, fields{"status": "ready"})
+		// What was found holds for a second.
+		becomes := func(status int) {
+			apptest.Eventually(t, fmt.Sprintf("/readyz answers %d", status), func() bool { return get(t, "/readyz").Status == status })
+		}
+		s.Env.Exec(t, `ALTER TABLE schema_compatibility RENAME TO hidden`)
+		becomes(http.StatusServiceUnavailable)
+		get(t, "/healthz").Want(t, http.StatusOK, nil)
+		s.Env.Exec(t, `ALTER TABLE hidden RENAME TO schema_compatibility`)
+		becomes(http.StatusOK)
+		s.Env.Exec(t, `ALTER TABLE deployment RENAME TO hidden`) // it can be read, and nothing be written
+		becomes(http.StatusServiceUnavailable)
+		s.Env.Exec(t, `ALTER TABLE hidden RENAME TO deployment`)
+		becomes(http.StatusOK)
+	})
+}

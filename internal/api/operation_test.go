@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,22 +24,6 @@ func TestWhatAnOperatorLooksAt(t *testing.T) {
 		}
 		t.Run("/healthz answers while the process lives", func(t *testing.T) {
 			get(t, "/healthz").Want(t, http.StatusOK, fields{"status": "ok"})
-		})
-		t.Run("/readyz answers 200 while the database can be used, and 503 while not", func(t *testing.T) {
-			get(t, "/readyz").Want(t, http.StatusOK, fields{"status": "ready"})
-			// What was found holds for a second.
-			becomes := func(status int) {
-				apptest.Eventually(t, fmt.Sprintf("/readyz answers %d", status), func() bool { return get(t, "/readyz").Status == status })
-			}
-			s.Env.Exec(t, `ALTER TABLE schema_compatibility RENAME TO hidden`)
-			becomes(http.StatusServiceUnavailable)
-			get(t, "/healthz").Want(t, http.StatusOK, nil)
-			s.Env.Exec(t, `ALTER TABLE hidden RENAME TO schema_compatibility`)
-			becomes(http.StatusOK)
-			s.Env.Exec(t, `ALTER TABLE deployment RENAME TO hidden`) // it can be read, and nothing be written
-			becomes(http.StatusServiceUnavailable)
-			s.Env.Exec(t, `ALTER TABLE hidden RENAME TO deployment`)
-			becomes(http.StatusOK)
 		})
 		t.Run("/metrics counts requests by route, and calls of gateways by outcome", func(t *testing.T) {
 			token, _ := s.Completed(t, apptest.Direct())

@@ -29,8 +29,11 @@ func (a *App) newHandlers() (public, operator http.Handler) {
 }
 
 // attended are routes whose callers do not wait for ever: what the database cannot do for them in time is refused.
-// Operators wait for as long as it takes.
+// Operators wait for as long as it takes, and where no timeout is set everybody does.
 func (a *App) attended(routes []web.Route) []web.Route {
+	if a.config.DatabaseTimeout == 0 {
+		return routes
+	}
 	for i, route := range routes {
 		purpose, patience := db.Ordinary, a.config.DatabaseTimeout
 		switch route.Work {

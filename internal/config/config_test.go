@@ -40,7 +40,7 @@ func TestConfigDefaults(t *testing.T) {
 		Environment: merchant.Sandbox, Listen: "127.0.0.1:8080", DatabaseURL: "sqlite:sepad.db",
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout, Rates: limit.DefaultRates(),
 		DatabaseTimeout: 5 * time.Second,
-		LookupSchedule: checkout.DefaultLookupSchedule(), WebhookSchedule: webhook.DefaultSchedule(), Dunning: payment.DefaultDunning(),
+		LookupSchedule:  checkout.DefaultLookupSchedule(), WebhookSchedule: webhook.DefaultSchedule(), Dunning: payment.DefaultDunning(),
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got %+v", c)

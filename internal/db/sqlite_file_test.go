@@ -39,8 +39,10 @@ func TestDatabaseFilesAreTheirOwnersAlone(t *testing.T) {
 func TestAFileThatIsReplacedIsNoticed(t *testing.T) {
 	t.Parallel()
 	for what, spoil := range map[string]func(path string) error{
-		"removed":  os.Remove,
-		"replaced": func(path string) error { return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600)) },
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
