@@ -60,8 +60,8 @@ func useCases(st *store.Store, access config.Access, service clock.Clock) *check
 	return &checkout.Checkout{
 		Store: st, Vault: access.Vault, Banks: sepa.EmbeddedBanks,
 		Gateways:      gateway.NewPool(adapters.All(ledgerdb.New(st.DB, access.Vault), sandbox.Options{}), gateway.Options{Logger: quiet}),
-		Announcements: ledgerdb.New(st.DB, access.Vault).Announcements,
-		Clock:         service, Real: clock.Real{}, Own: clock.Own{}, Logger: quiet, Environment: access.Environment,
+		Announcements: ledgerdb.New(st.DB, access.Vault).Announcements, NextAnnouncement: ledgerdb.New(st.DB, access.Vault).NextAnnouncement,
+		Clock: service, Real: clock.Real{}, Own: clock.Own{}, Logger: quiet, Environment: access.Environment,
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout,
 		LookupSchedule: checkout.DefaultLookupSchedule(), Dunning: access.Dunning, KeepSubscriptions: access.KeepSubscriptions,
 	}
