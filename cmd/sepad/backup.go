@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"sepad/internal/backup"
@@ -32,18 +33,26 @@ func (c *backupCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
+		// Kept beside it, the list of erased persons outlives every older backup.
+		if _, err := writeErased(p, st, c.File+erasedSuffix); err != nil {
+			return err
+		}
 		fmt.Fprintf(p.stdout, "%s holds %d rows as of %s; the key %q opens it.\n", c.File, made.Tally.Rows(), made.CreatedAt.Format(time.RFC3339), made.Key)
 		return nil
 	})
 }
 
+// erasedSuffix is behind the name of a backup the list of erased persons.
+const erasedSuffix = ".erased"
+
 // unknownTotal makes a bar that only shows that it goes on.
 const unknownTotal = -1
 
 type restoreCommand struct {
-	File    string `arg:"" optional:"" placeholder:"FILE" help:"The backup to restore."`
-	Mark    string `name:"mark" placeholder:"TIME" help:"Restore nothing: note that the database was restored by other means and is as it was at this time (RFC 3339)."`
-	Release bool   `name:"release" help:"Restore nothing: let billing and webhooks go on although gateways have not answered yet."`
+	File    string   `arg:"" optional:"" placeholder:"FILE" help:"The backup to restore."`
+	Mark    string   `name:"mark" placeholder:"TIME" help:"Restore nothing: note that the database was restored by other means and is as it was at this time (RFC 3339)."`
+	Erased  []string `name:"erased" placeholder:"FILE" help:"Lists of erased persons (sepad leads erased) who are erased again, beside those that lie in the backup's folder."`
+	Release bool     `name:"release" help:"Restore nothing: let billing and webhooks go on although gateways have not answered yet."`
 	dataFlags
 }
 
@@ -96,12 +105,33 @@ func (c *restoreCommand) restore(p *program) error {
 	if err != nil {
 		return err
 	}
-	target := backup.Target{Address: access.DatabaseURL, Vault: access.Vault, Environment: access.Environment, Now: clock.Real{}.Now()}
+	lists, err := filepath.Glob(filepath.Join(filepath.Dir(c.File), "*"+erasedSuffix))
+	if err != nil {
+		return err
+	}
+	var forgotten, waiting int
+	target := backup.Target{
+		Address: access.DatabaseURL, Vault: access.Vault, Environment: access.Environment, Now: clock.Real{}.Now(),
+		// Before anybody finds the database in its place, who was erased is erased again.
+		Finish: func(st *store.Store) error {
+			pr, err := privacyOf(p, st, access)
+			if err == nil {
+				err = readErased(p, pr, append(lists, c.Erased...))
+			}
+			if err == nil {
+				forgotten, waiting, err = pr.EraseRemembered(p.ctx)
+			}
+			return err
+		},
+	}
 	made, err := target.Restore(p.ctx, c.File)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "The database is as it was at %s (%d rows). Once it is started, sepad asks the gateways what happened since, and only then bills and sends.\n",
 		made.CreatedAt.Format(time.RFC3339), made.Tally.Rows())
+	if forgotten+waiting > 0 {
+		fmt.Fprintf(p.stdout, "%d persons who had been erased since were erased again; %d more follow once their payments are settled.\n", forgotten, waiting)
+	}
 	return nil
 }

@@ -41,8 +41,10 @@ type commands struct {
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
 	Gateways      gatewaysCommand      `cmd:"" help:"List gateway accounts whose rebills are paused, resume them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
+	Leads         leadsCommand         `cmd:"" help:"Export or erase what is known of a person."`
 	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`
+	Move          moveCommand          `cmd:"" help:"Copy everything into another database, from SQLite to PostgreSQL or back."`
 	Clock         clockCommand         `cmd:"" help:"Show the sandbox's clock, or move it forward."`
 	TestIBANs     testIBANsCommand     `cmd:"" name:"test-ibans" help:"List the sandbox's IBANs and what happens to their payments."`
 	Mails         mailsCommand         `cmd:"" help:"List, show and resend mails to payers."`

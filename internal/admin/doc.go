@@ -9,6 +9,7 @@
 //	import.go reconciliation.go    processors' files
 //	bank.go bank_body.go           files for merchants' banks, and what banks answer
 //	mandate.go                     what payers agreed to
+//	privacy.go                     what a person may ask for
 //	subscription.go                billing
 //	webhook_*.go                   deliveries, and the secrets of profiles
 //	clock.go                       the sandbox's time

@@ -10,6 +10,7 @@ import (
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/payment"
+	"sepad/internal/privacy"
 	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/web"
@@ -24,6 +25,7 @@ type Admin struct {
 	Checkout *checkout.Checkout
 	Billing  *billing.Billing
 	Banking  *banking.Banking
+	Privacy  *privacy.Privacy
 	Applier  *setup.Applier
 	// PublicURL is where the service is reached, without a slash at its end.
 	PublicURL string
@@ -55,6 +57,7 @@ func (a *Admin) Routes() []web.Route {
 	routes = append(routes, a.pauseRoutes()...)
 	routes = append(routes, a.bankRoutes()...)
 	routes = append(routes, a.mailRoutes()...)
+	routes = append(routes, a.privacyRoutes()...)
 	for _, guest := range a.Guests {
 		guest.Handler = a.guarded(guest.Handler)
 		routes = append(routes, guest)

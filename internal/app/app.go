@@ -32,6 +32,7 @@ import (
 	"sepad/internal/metrics"
 	"sepad/internal/notice"
 	"sepad/internal/payment"
+	"sepad/internal/privacy"
 	"sepad/internal/sepa"
 	"sepad/internal/setup"
 	"sepad/internal/store"
@@ -65,6 +66,7 @@ type App struct {
 	Billing  *billing.Billing
 	Banking  *banking.Banking
 	Mails    *notice.Outbox
+	Privacy  *privacy.Privacy
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
 	// world is the world's time as this machine shows it, skew how far that is from
@@ -125,9 +127,12 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	a.Checkout = a.newCheckout(opts)
 	a.Billing = &billing.Billing{Checkout: a.Checkout}
 	a.Banking = &banking.Banking{Checkout: a.Checkout, Logger: a.logger}
+	a.Privacy = &privacy.Privacy{
+		Store: a.Store, Clock: a.clock(), Real: a.world, Logger: a.logger, Keep: privacy.Retention(a.config.Retain), Observe: a.metrics.CountForgotten,
+	}
 	a.webhooks = a.newDeliverer()
 	a.Mails = &notice.Outbox{Store: a.Store, Server: cfg.SMTP, Clock: a.world, Logger: a.logger}
-	if a.runner, err = jobs.New(a.Billing, a.Banking, a.webhooks, a.Mails, a.clock(), a.logger); err != nil {
+	if a.runner, err = jobs.New(a.Billing, a.Banking, a.Privacy, a.webhooks, a.Mails, a.clock(), a.logger); err != nil {
 		return nil, err
 	}
 	a.watch()
@@ -284,7 +289,7 @@ func (a *App) watchPool(name string, read func() db.PoolStats) {
 // admin is the operator's API.
 func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
-		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Guard: a.guard,
+		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Privacy: a.Privacy, Guard: a.guard,
 		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment, AllowTestGateways: a.config.AllowTestGateways},
 		PublicURL: a.config.PublicURL, Real: a.world, Movable: a.Movable,
 	}

@@ -3,6 +3,7 @@
 //
 //	manifest.go  what a file says of itself, readable without a key
 //	write.go     sepad backup: a consistent copy while the service runs
+//	move.go      sepad move: everything into another database, of either engine
 //	restore.go   sepad restore: a new database, held against the manifest, that
 //	             knows that it is behind its gateways
 //

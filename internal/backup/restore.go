@@ -24,6 +24,8 @@ type Target struct {
 	Vault       *vault.Vault
 	Environment merchant.Environment
 	Now         time.Time
+	// Finish is run on the restored database before it has its place; nil for nothing.
+	Finish func(*store.Store) error
 }
 
 // Restore makes a new database of a file. It is complete, of this version, held
@@ -107,10 +109,14 @@ func (t Target) prepare(ctx context.Context, address string, m Manifest) (err er
 	if err := st.Adopt(ctx, t.Environment, t.Now); err != nil {
 		return err
 	}
-	return st.Write(ctx, t.Now, func(tx *store.Tx) error {
+	err = st.Write(ctx, t.Now, func(tx *store.Tx) error {
 		tx.MarkRestored(m.CreatedAt)
 		return nil
 	})
+	if err != nil || t.Finish == nil {
+		return err
+	}
+	return t.Finish(st)
 }
 
 // removeDraft takes away what a restore that failed has left.

@@ -59,6 +59,12 @@ type Config struct {
 	BankDirectory string
 	LogFormat     string
 	OTLPEndpoint  string
+	Retain        Retention
+}
+
+// Retention is how long data is kept that nobody needs; 0 is for ever.
+type Retention struct {
+	Sessions, Events, DeliveryLogs, Evidence, BankFiles time.Duration
 }
 
 // Access is what a short command needs of the settings.
@@ -157,6 +163,7 @@ func (s Settings) Config() (Config, error) {
 		OTLPEndpoint:        r.checked(&s.OTLPEndpoint, checkAddress("http://localhost:4318", "http", "https")),
 		TrustedProxies:      parsed(r, &s.TrustedProxies, web.ParseTrustedProxies),
 		Rates:               s.Rates.read(r),
+		Retain:              s.Retain.read(r),
 	}
 	if c.Environment == merchant.Production {
 		s.checkProduction(r)
@@ -196,6 +203,23 @@ func (rates *RateSettings) read(r *reader) limit.Rates {
 		read[scope] = parsed(r, field.text, limit.ParseRate)
 	}
 	return read
+}
+
+// What must be kept at least: merchants are promised their events for so long, and a
+// debit can be disputed for thirteen months.
+const (
+	leastEvents   = 90
+	leastEvidence = 425
+)
+
+func (s *RetentionSettings) read(r *reader) Retention {
+	return Retention{
+		Sessions:     parsed(r, &s.Sessions, parseRetention(1)),
+		Events:       parsed(r, &s.Events, parseRetention(leastEvents)),
+		DeliveryLogs: parsed(r, &s.DeliveryLogs, parseRetention(1)),
+		Evidence:     parsed(r, &s.Evidence, parseRetention(leastEvidence)),
+		BankFiles:    parsed(r, &s.BankFiles, parseRetention(1)),
+	}
 }
 
 // ReachedAt gives a sandbox that was told no public address the one that it

@@ -25,6 +25,8 @@ func sufficient() Settings {
 	return Settings{Database: Database{DatabaseURL: "sqlite:sepad.db", EncryptionKeys: vault.GenerateKey()}}
 }
 
+const day = 24 * time.Hour
+
 // TestConfigDefaults holds the defaults to those of the parts they are for.
 func TestConfigDefaults(t *testing.T) {
 	t.Parallel()
@@ -41,6 +43,7 @@ func TestConfigDefaults(t *testing.T) {
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout, Rates: limit.DefaultRates(),
 		DatabaseTimeout: 5 * time.Second,
 		LookupSchedule:  checkout.DefaultLookupSchedule(), WebhookSchedule: webhook.DefaultSchedule(), Dunning: payment.DefaultDunning(),
+		Retain: Retention{Sessions: 90 * day, Events: 90 * day, DeliveryLogs: 30 * day, Evidence: 1500 * day, BankFiles: 3650 * day},
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got %+v", c)
@@ -64,6 +67,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 	s.DunningDays, s.ChargebackKeepsSubscription = "2, 4d", "true"
 	s.AllowTestGateways, s.MetricsToken = "true", "another-token-that-is-long-1234567"
 	s.Rates.BrowserPay, s.Rates.APIKeyCreate = "100", "0"
+	s.Retain = RetentionSettings{Sessions: "7", Events: "180d", DeliveryLogs: "0", Evidence: "425", BankFiles: "2920"}
 	c, err := s.Config()
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +83,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 		LogFormat: "json", OTLPEndpoint: "http://otel:4318", Vault: c.Vault,
 		WebhookSchedule: []time.Duration{2 * time.Second, time.Hour}, WebhookAllowPrivate: true,
 		Dunning: payment.Dunning{2, 4}, KeepSubscriptions: true, AllowTestGateways: true, MetricsToken: "another-token-that-is-long-1234567",
+		Retain: Retention{Sessions: 7 * day, Events: 180 * day, Evidence: 425 * day, BankFiles: 2920 * day},
 	}
 	if !reflect.DeepEqual(c, want) || len(c.TrustedProxies) != 2 {
 		t.Errorf("got %+v", c)
@@ -124,6 +129,8 @@ func TestConfigNamesTheWrongSetting(t *testing.T) {
 		{"a duration that never ends", func(s *Settings) { s.GatewayTimeout = "1h" }, "SEPAD_GATEWAY_TIMEOUT: 1h is not between 0s and 10m"},
 		{"a list with a gap", func(s *Settings) { s.LookupSchedule = "5s,,1m" }, `SEPAD_LOOKUP_SCHEDULE: "5s,,1m" is not a list of durations`},
 		{"a list with a word", func(s *Settings) { s.LookupSchedule = "5s,soon" }, "SEPAD_LOOKUP_SCHEDULE: "},
+		{"events that merchants are promised", func(s *Settings) { s.Retain.Events = "89" }, "SEPAD_RETAIN_EVENTS: "},
+		{"evidence that may be asked for", func(s *Settings) { s.Retain.Evidence = "424" }, "SEPAD_RETAIN_EVIDENCE: "},
 		{"a negative rate", func(s *Settings) { s.Rates.BrowserPay = "-1" }, "SEPAD_RATE_BROWSER_PAY: it is a number"},
 		{"a directory that is missing", func(s *Settings) { s.BankDirectory = "nowhere.tsv" }, "SEPAD_BANK_DIRECTORY: open nowhere.tsv"},
 		{"an unknown form of log", func(s *Settings) { s.LogFormat = "xml" }, `SEPAD_LOG_FORMAT: "xml" is neither text nor json`},
@@ -170,7 +177,8 @@ func TestSettingsAndFlagsHaveTheSameNames(t *testing.T) {
 		SEPAD_REDIS_URL SEPAD_ENCRYPTION_KEYS SEPAD_TRUSTED_PROXIES SEPAD_ADMIN_TOKEN SEPAD_SESSION_TTL
 		SEPAD_WEBHOOK_ALLOW_PRIVATE SEPAD_GATEWAY_TIMEOUT SEPAD_LOOKUP_SCHEDULE SEPAD_WEBHOOK_SCHEDULE SEPAD_DUNNING_DAYS
 		SEPAD_BANK_DIRECTORY SEPAD_LOG_FORMAT SEPAD_OTLP_ENDPOINT SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION
-		SEPAD_ALLOW_TEST_GATEWAYS SEPAD_METRICS_TOKEN SEPAD_DATABASE_TIMEOUT SEPAD_SHUTDOWN_DELAY SEPAD_SMTP_URL`)
+		SEPAD_ALLOW_TEST_GATEWAYS SEPAD_METRICS_TOKEN SEPAD_DATABASE_TIMEOUT SEPAD_SHUTDOWN_DELAY SEPAD_SMTP_URL SEPAD_RETAIN_SESSIONS SEPAD_RETAIN_EVENTS
+		SEPAD_RETAIN_DELIVERY_LOGS SEPAD_RETAIN_EVIDENCE SEPAD_RETAIN_BANK_FILES`)
 	for _, scope := range limit.Scopes() {
 		names = append(names, scope.Setting())
 	}

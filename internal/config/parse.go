@@ -133,6 +133,18 @@ func parseDays(text string) (days payment.Dunning, err error) {
 	return days, nil
 }
 
+// parseRetention reads how many days something is kept, 0 for ever.
+func parseRetention(least int) func(string) (time.Duration, error) {
+	const most = 36_500
+	return func(text string) (time.Duration, error) {
+		days, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
+		if err != nil || days != 0 && days < least || days < 0 || days > most {
+			return 0, fmt.Errorf("%q is not a number of days from %d to %d, or 0 for ever", text, least, most)
+		}
+		return time.Duration(days) * 24 * time.Hour, nil
+	}
+}
+
 // parseBool is strict: a word that is not understood must not open anything.
 func parseBool(text string) (bool, error) {
 	switch text {

@@ -51,7 +51,18 @@ type Settings struct {
 	LogFormat           string `env:"SEPAD_LOG_FORMAT" placeholder:"text|json" help:"Form of the log; text on a terminal and json elsewhere when not set."`
 	OTLPEndpoint        string `env:"SEPAD_OTLP_ENDPOINT" placeholder:"URL" help:"OpenTelemetry collector for traces, such as http://localhost:4318."`
 
+	Retain RetentionSettings `embed:"" prefix:"retain-" group:"Retention (days, 0 keeps for ever)"`
+
 	Rates RateSettings `embed:"" prefix:"rate-" group:"Rate limits (requests per second and caller, 0 is unlimited)"`
+}
+
+// RetentionSettings are how long data is kept that nobody needs.
+type RetentionSettings struct {
+	Sessions     string `env:"SEPAD_RETAIN_SESSIONS" default:"90" placeholder:"DAYS" help:"Days to keep sessions that ended without any attempt to pay, with leads of whom nothing else is known."`
+	Events       string `env:"SEPAD_RETAIN_EVENTS" default:"90" placeholder:"DAYS" help:"Days to keep events that were delivered, have failed or go nowhere; at least 90."`
+	DeliveryLogs string `env:"SEPAD_RETAIN_DELIVERY_LOGS" default:"30" placeholder:"DAYS" help:"Days to keep attempts to deliver events, with the beginning of what receivers answered."`
+	Evidence     string `env:"SEPAD_RETAIN_EVIDENCE" default:"1500" placeholder:"DAYS" help:"Days to keep what payers agreed to, counted from the last use of the mandate; at least 425, for a debit can be disputed for 13 months."`
+	BankFiles    string `env:"SEPAD_RETAIN_BANK_FILES" default:"3650" placeholder:"DAYS" help:"Days to keep the bytes of files that were exchanged with banks."`
 }
 
 // RateSettings are the rates of the limiter's scopes; a test holds them to its

@@ -30,6 +30,8 @@ type Options struct {
 	MaxConnections int
 	// Tracer takes the spans of statements; nil makes none.
 	Tracer trace.TracerProvider
+	// Name is by which the server knows this process, "" for sepad.
+	Name string
 	// Logger takes what the queue has to say; nil drops it.
 	Logger *slog.Logger
 	// Clock is the database's time. Nil means PostgreSQL's own, and for SQLite that

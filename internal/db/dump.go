@@ -12,8 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Begin is told what a copy will hold before its bytes come, and says where to.
@@ -70,33 +68,22 @@ func (s *sqlite) dump(ctx context.Context, scratch string, begin Begin) (err err
 
 // dump counts and copies in one snapshot, which pg_dump is given.
 func (p *postgres) dump(ctx context.Context, _ string, begin Begin) error {
-	tx, err := p.connections.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
-	// The snapshot is held open while another program copies it, however long that takes.
-	if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
-		return err
-	}
-	read := func(ctx context.Context, text string, args ...any) (Rows, error) {
-		result, err := tx.Query(ctx, text, args...)
-		return &postgresRows{Rows: result}, err
-	}
-	result, err := read(ctx, `SELECT pg_export_snapshot()`)
-	snapshot, err := One(result, err, func(r Rows) (id string, err error) { return id, r.Scan(&id) })
-	if err != nil {
-		return err
-	}
-	sums, err := tally(ctx, read, p.catalog())
-	if err != nil {
-		return err
-	}
-	out, err := begin(sums)
-	if err != nil {
-		return err
-	}
-	return p.tool(ctx, nil, out, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot)
+	return p.snapshot(ctx, func(read reading) error {
+		result, err := read(ctx, `SELECT pg_export_snapshot()`)
+		snapshot, err := One(result, err, func(r Rows) (id string, err error) { return id, r.Scan(&id) })
+		if err != nil {
+			return err
+		}
+		sums, err := tally(ctx, read, p.catalog())
+		if err != nil {
+			return err
+		}
+		out, err := begin(sums)
+		if err != nil {
+			return err
+		}
+		return p.tool(ctx, nil, out, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot)
+	})
 }
 
 // tool runs a program of PostgreSQL's on this database. The password does not

@@ -30,8 +30,14 @@ type lasting interface {
 type copying interface {
 	// dump writes a copy of everything as it is at one moment.
 	dump(ctx context.Context, scratch string, begin Begin) error
-	// catalog is a query for the columns of all tables.
+	// snapshot runs reads that all see the database as it is at one moment.
+	snapshot(ctx context.Context, work func(reading) error) error
+	// catalog is a query for the columns of all tables, with their types.
 	catalog() string
+	// references is a query for the tables that name rows of others, and those.
+	references() string
+	// companions counts other processes of ours that have the database open.
+	companions(ctx context.Context) (int, error)
 }
 
 // conversation is one engine's side of an open transaction.

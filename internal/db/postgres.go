@@ -38,6 +38,9 @@ const (
 	rollbackPatience = 3 * time.Second
 )
 
+// ourName is by which PostgreSQL knows our connections.
+const ourName = "sepad"
+
 // postgres is the engine of an installation with several processes.
 type postgres struct {
 	connections *pgxpool.Pool

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/url"
@@ -36,8 +37,8 @@ func prepareConnections(config *pgxpool.Config, address string, opts Options) {
 	if !said["connect_timeout"] {
 		config.ConnConfig.ConnectTimeout = connectPatience
 	}
-	if !said["application_name"] {
-		config.ConnConfig.RuntimeParams["application_name"] = "sepad"
+	if opts.Name != "" || !said["application_name"] {
+		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(opts.Name, ourName)
 	}
 	if !said["idle_in_transaction_session_timeout"] {
 		// Said afterwards: a pooler in between refuses what it does not know when a connection begins.

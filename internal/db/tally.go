@@ -8,7 +8,8 @@ import (
 )
 
 // Tally is what a database holds, as figures that two copies of it must agree
-// about: how many rows each table has, and the sum of each amount of money.
+// about: how many rows each table has, and the sum of each amount of money, also by
+// currency where the table says which.
 type Tally map[string]int64
 
 // Differences names the figures of t that other has not.
@@ -41,7 +42,7 @@ func (d *DB) Tally(ctx context.Context) (Tally, error) {
 }
 
 // column is a column of one of our tables.
-type column struct{ table, name string }
+type column struct{ table, name, kind string }
 
 // isMoney tells by the rule for names.
 func (c column) isMoney() bool { return strings.HasSuffix(c.name, "_minor") }
@@ -49,7 +50,7 @@ func (c column) isMoney() bool { return strings.HasSuffix(c.name, "_minor") }
 // columns are those of all our tables, in the order of the schema.
 func columns(ctx context.Context, read reading, catalog string) ([]column, error) {
 	result, err := read(ctx, catalog)
-	all, err := Collect(result, err, func(r Rows) (c column, err error) { return c, r.Scan(&c.table, &c.name) })
+	all, err := Collect(result, err, func(r Rows) (c column, err error) { return c, r.Scan(&c.table, &c.name, &c.kind) })
 	return slices.DeleteFunc(all, func(c column) bool {
 		return slices.ContainsFunc([]string{"river_", "goose_", "sqlite_"}, func(others string) bool {
 			return strings.HasPrefix(c.table, others)
@@ -75,8 +76,27 @@ func tally(ctx context.Context, read reading, catalog string) (Tally, error) {
 		if sums[c.table+"."+c.name], err = number(ctx, read, `SELECT CAST(COALESCE(SUM(`+c.name+`), 0) AS BIGINT) FROM `+c.table); err != nil {
 			return nil, err
 		}
+		if slices.Contains(all, column{c.table, "currency", "text"}) {
+			if err := sums.byCurrency(ctx, read, c); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return sums, nil
+}
+
+// byCurrency adds the sums of an amount in each currency.
+func (t Tally) byCurrency(ctx context.Context, read reading, c column) error {
+	type sum struct {
+		currency string
+		minor    int64
+	}
+	result, err := read(ctx, `SELECT currency, CAST(COALESCE(SUM(`+c.name+`), 0) AS BIGINT) FROM `+c.table+` GROUP BY currency`)
+	sums, err := Collect(result, err, func(r Rows) (s sum, err error) { return s, r.Scan(&s.currency, &s.minor) })
+	for _, s := range sums {
+		t[c.table+"."+c.name+" "+s.currency] = s.minor
+	}
+	return err
 }
 
 func number(ctx context.Context, read reading, query string) (int64, error) {
@@ -86,11 +106,11 @@ func number(ctx context.Context, read reading, query string) (int64, error) {
 
 // catalog lists the columns of all tables.
 func (*sqlite) catalog() string {
-	return `SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+	return `SELECT t.name, c.name, lower(c.type) FROM sqlite_schema t JOIN pragma_table_info(t.name) c
 		WHERE t.type = 'table' ORDER BY t.name, c.cid`
 }
 
 func (*postgres) catalog() string {
-	return `SELECT table_name, column_name FROM information_schema.columns
+	return `SELECT table_name, column_name, data_type FROM information_schema.columns
 		WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`
 }

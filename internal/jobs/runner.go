@@ -14,6 +14,7 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/db"
 	"sepad/internal/notice"
+	"sepad/internal/privacy"
 	"sepad/internal/webhook"
 )
 
@@ -46,13 +47,14 @@ type Runner struct {
 }
 
 // New prepares the workers; Start starts them.
-func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer, mails *notice.Outbox, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
+func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, webhooks *webhook.Deliverer, mails *notice.Outbox, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
 	c, st, set := b.Checkout, b.Checkout.Store, river.NewWorkers()
 	river.AddWorker(set, &lookupWorker{checkout: c})
 	river.AddWorker(set, &dueWorker{checkout: c, clock: serviceClock})
 	river.AddWorker(set, &billWorker{billing: b, clock: serviceClock})
 	river.AddWorker(set, &bankWorker{banking: banks, clock: serviceClock})
 	river.AddWorker(set, &analyzeWorker{store: st, clock: serviceClock})
+	river.AddWorker(set, &privacyWorker{privacy: persons})
 	river.AddWorker(set, &tidyWorker{store: st, clock: serviceClock, real: webhooks.Clock})
 	river.AddWorker(set, &webhookSweepWorker{store: st, real: webhooks.Clock})
 	river.AddWorker(set, &drainWorker{webhooks: webhooks})
@@ -72,6 +74,7 @@ func New(b *billing.Billing, banks *banking.Banking, webhooks *webhook.Deliverer
 			periodic(sweepEvery, MailJob{}),
 			periodic(sweepEvery, AnalyzeJob{}),
 			periodic(tidyEvery, TidyJob{}),
+			periodic(tidyEvery, PrivacyJob{}),
 		},
 	})
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/notice"
 	"sepad/internal/store"
-	"sepad/internal/webhook"
 )
 
 // lookupWorker asks gateways about payments whose outcome is not known.
@@ -64,5 +63,5 @@ func (w *tidyWorker) Work(ctx context.Context, _ *river.Job[TidyJob]) error {
 		tx.ForgetStaged(w.real.Now().Add(-stagedFor))
 		return nil
 	})
-	return errors.Join(err, webhook.Tidy(ctx, w.store, w.real.Now()), notice.Tidy(ctx, w.store, w.real.Now()))
+	return errors.Join(err, notice.Tidy(ctx, w.store, w.real.Now()))
 }

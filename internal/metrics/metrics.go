@@ -31,6 +31,7 @@ type Metrics struct {
 	deliveryTook   prometheus.Histogram
 	limitRefusals  *prometheus.CounterVec
 	redisOutages   prometheus.Counter
+	forgotten      *prometheus.CounterVec
 	failedReadings prometheus.Counter
 }
 
@@ -48,11 +49,12 @@ func New(own clock.Clock) *Metrics {
 		deliveryTook:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sepad_webhook_attempt_duration_seconds", Help: "Time that receivers of events took.", Buckets: gatewayBuckets}),
 		limitRefusals:  counters("sepad_limit_refusals_total", "Requests refused because of a rate limit.", "scope"),
 		redisOutages:   counter("sepad_redis_outages_total", "Times that Redis went away and limits were kept per process."),
+		forgotten:      counters("sepad_forgotten_rows_total", "Rows removed because their time was over.", "kind"),
 		failedReadings: counter("sepad_metrics_failed_readings_total", "Figures that could not be read from the database."),
 	}
 	m.registry.MustRegister(
 		m.requests, m.requestTook, m.gatewayCalls, m.gatewayTook, m.deliveries, m.deliveryTook,
-		m.limitRefusals, m.redisOutages, m.failedReadings,
+		m.limitRefusals, m.redisOutages, m.forgotten, m.failedReadings,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -105,6 +107,11 @@ func (m *Metrics) CountLimitRefusal(scope string) { m.limitRefusals.WithLabelVal
 
 // CountRedisOutage counts a time that Redis went away.
 func (m *Metrics) CountRedisOutage() { m.redisOutages.Inc() }
+
+// CountForgotten counts rows of a kind that were removed because their time was over.
+func (m *Metrics) CountForgotten(kind string, rows int) {
+	m.forgotten.WithLabelValues(kind).Add(float64(rows))
+}
 
 // methodLabel keeps the words that strangers send as methods out of labels.
 func methodLabel(method string) string {

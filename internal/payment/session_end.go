@@ -23,3 +23,12 @@ func (s Session) end(trigger Trigger, now time.Time) (Session, error) {
 	s.Status, s.HoldsLead, s.UpdatedAt = status, false, now
 	return s, err
 }
+
+// Withdraw ends a pending session whose payer is to be forgotten, whether or not its
+// time has run out.
+func Withdraw(s Session, now time.Time) (Session, error) {
+	if s.Status != SessionPending || s.InFlight() {
+		return s, Conflicting(DetailConflict)
+	}
+	return s.end(Cancelled, now)
+}

@@ -45,6 +45,8 @@ type running struct {
 	ImportRequest
 	setup  *merchant.Setup
 	record store.Import
+	// memory knows persons who were erased: their lines come in without their names.
+	memory *store.Memory
 }
 
 // Import takes a file in. The result is also kept, with the lines that were not
@@ -112,9 +114,13 @@ func (im *Importer) open(ctx context.Context, req ImportRequest) (*running, *lin
 	if err != nil {
 		return nil, nil, err
 	}
+	memory, err := im.Store.Memory(ctx, req.TenantID)
+	if err != nil {
+		return nil, nil, err
+	}
 	now := im.Checkout.Clock.Now()
 	lines.header.latest = now.Add(farthest)
-	return &running{Importer: im, ImportRequest: req, setup: setup, record: store.Import{
+	return &running{Importer: im, ImportRequest: req, setup: setup, memory: memory, record: store.Import{
 		ID: payment.NewID(), TenantID: req.TenantID, GatewayID: req.GatewayID, Kind: string(req.Kind),
 		Status: store.ImportRunning, IsDryRun: req.IsDryRun, CreatedAt: now, UpdatedAt: now,
 	}}, lines, nil
@@ -187,7 +193,7 @@ type method struct {
 func (r *running) how() method {
 	size, writers := r.Store.BulkBatch()
 	if r.Kind == ImportChargebacks {
-		return method{min(size, chargebackBatch), 1, reportLine, r.writeChargebacks}
+		return method{min(size, chargebackBatch), 1, r.reportLine, r.writeChargebacks}
 	}
 	return method{size, writers, r.stageLine, r.writeTransactions}
 }
@@ -304,6 +310,7 @@ func (r *running) stageLine(l *line, b *batch) error {
 		size, _ := r.Store.BulkBatch()
 		b.staged = make([]store.Staged, 0, size)
 	}
+	r.forgetPayer(&t)
 	t.ID, t.TenantID, t.GatewayID, t.Source = payment.NewID(), r.TenantID, r.GatewayID, payment.SourceImport
 	b.staged = append(b.staged, store.Staged{Line: l.number, Transaction: t})
 	return nil

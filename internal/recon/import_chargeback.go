@@ -18,11 +18,12 @@ type reportedLine struct {
 	checkout.ReportedChargeback
 }
 
-func reportLine(l *line, b *batch) error {
+func (r *running) reportLine(l *line, b *batch) error {
 	report, paymentID, err := l.readChargeback()
 	if err != nil {
 		return err
 	}
+	r.forgetDebtor(&report)
 	b.reported = append(b.reported, reportedLine{l.number, checkout.ReportedChargeback{Chargeback: report, PaymentID: paymentID}})
 	return nil
 }

@@ -208,13 +208,6 @@ func (tx *Tx) ResendFailed(e Endpoint, from, to time.Time) (int, error) {
 // endOfTime is later than anything that a clock of ours can show.
 var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// ForgetAttempts removes a tenant's log of attempts made before an instant of
-// real time.
-func (tx *Tx) ForgetAttempts(tenantID uuid.UUID, before time.Time) {
-	tx.Then(`DELETE FROM webhook_attempts WHERE tenant_id = $1 AND event_id < $2 AND attempted_at < $3`,
-		tenantID, firstID(before), db.Micros(before))
-}
-
 // firstID is not greater than any id made at or after an instant: a UUIDv7
 // begins with its milliseconds.
 func firstID(at time.Time) (id uuid.UUID) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,6 +35,9 @@ func (s *Store) CheckEnvironment(ctx context.Context, environment merchant.Envir
 	}
 	if err != nil {
 		return fmt.Errorf("the database cannot be used: %w", err)
+	}
+	if strings.HasPrefix(owner, movedMark) {
+		return errMoved
 	}
 	return otherEnvironment(owner)
 }

@@ -42,6 +42,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	maps.Copy(reads, mailReads(t, env, claimed.Transaction))
 	maps.Copy(reads, bankReads(t, env, shop))
 	maps.Copy(reads, feedReads(t, env, event.ID))
+	maps.Copy(reads, personReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
 			accepted, err := scope.Acceptance(ctx, claimed.Transaction.ID)
@@ -85,6 +86,38 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		},
 	})
 	return reads
+}
+
+// personReads are those about persons, of whom one was erased and one is known from a
+// file alone.
+func personReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	person := env.Session(t, shop).Lead
+	erased := env.Session(t, shop).Lead
+	env.Exec(t, `UPDATE leads SET erased_at = 5 WHERE id = $1`, erased.ID.String())
+	env.Exec(t, `UPDATE transactions SET lead_id = NULL WHERE id = $1`, env.Settled(t, shop).Transaction.ID.String())
+	return map[string]func(context.Context, store.Tenant) int{
+		"ErasedAt": func(ctx context.Context, scope store.Tenant) int {
+			at, err := scope.ErasedAt(ctx, erased.ID)
+			return found(!at.IsZero(), err)
+		},
+		"LeadsAfter": func(ctx context.Context, scope store.Tenant) int {
+			leads, err := scope.LeadsAfter(ctx, uuid.Nil, 10)
+			return found(len(leads) > 0, err)
+		},
+		"NamedPaymentsAfter": func(ctx context.Context, scope store.Tenant) int {
+			named, err := scope.NamedPaymentsAfter(ctx, uuid.Nil, 10)
+			return found(len(named) > 0, err)
+		},
+		"Person": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Person(ctx, person.ID)
+			return found(true, err)
+		},
+		"PersonByEmail": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.PersonByEmail(ctx, person.Email)
+			return found(true, err)
+		},
+	}
 }
 
 // billingReads are those about a subscription.

@@ -29,6 +29,7 @@ var sealedColumns = []sealedColumn{
 	{"bank_lines", "text_sealed", `'bank_file'`, `'line ' || statement_id || ' ' || position`},
 	{"bank_statement_parts", "content_sealed", `'bank_file'`, `'statement ' || statement_id || ' ' || number`},
 	{"bank_statements", "content_sealed", `'bank_file'`, `'statement ' || id`},
+	{"erasure_keys", "key_sealed", `'erasure_key'`, `'key ' || id`},
 	{"events", "token_sealed", `'session_token'`, `'event ' || id`},
 	{"sessions", "token_sealed", `'session_token'`, `'session ' || id`},
 	{"setup_records", "secrets", `kind || ':' || id`, `''`},

@@ -3,6 +3,7 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/gowebpki/jcs"
@@ -101,5 +102,52 @@ func announcedBody(t *payment.Transaction, plan payment.Plan) announced {
 		SubscriptionID: t.SubscriptionID, Amount: t.AmountMinor.String(), Currency: t.Currency, DueDate: plan.DueDate.String(),
 		CreditorName: plan.CreditorName, CreditorIdentifier: plan.CreditorIdentifier,
 		MandateReference: t.MandateReference, IBAN: t.MaskedIBAN,
+	}
+}
+
+// personalFields are those of a payload, at any depth, that name a person.
+var personalFields = map[string]bool{
+	"customer_email_csv": true, "customer_name_csv": true, "email": true, "iban": true, "bic": true,
+	"report_message": true, "report_info": true, "gateway_message": true, "metadata": true,
+}
+
+// WithoutPerson is a payload in which everything that names a person is empty.
+func WithoutPerson(payload string) (string, error) {
+	var body any
+	decoder := json.NewDecoder(strings.NewReader(payload))
+	decoder.UseNumber()
+	if err := decoder.Decode(&body); err != nil {
+		return "", fmt.Errorf("webhook: %w", err)
+	}
+	forget(body)
+	written, err := json.Marshal(body)
+	if err != nil {
+		return "", err
+	}
+	canonical, err := jcs.Transform(written)
+	return string(canonical), err
+}
+
+// forget empties what names a person: texts stay texts, and null stays null.
+func forget(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			if !personalFields[name] {
+				forget(inner)
+				continue
+			}
+			switch inner.(type) {
+			case nil:
+			case map[string]any:
+				v[name] = map[string]any{}
+			default:
+				v[name] = ""
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			forget(inner)
+		}
 	}
 }

@@ -206,32 +206,6 @@ func TestADrainThatAKilledProcessHadInHand(t *testing.T) {
 	})
 }
 
-func TestTidy(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-		b := setup(t, env)
-		ids := b.events(t, b.endpoint, 2)
-		b.work(t)
-		b.clock.pass(29 * 24 * time.Hour)
-		if _, err := Resend(t.Context(), b.Store, ids[1], b.clock.Now()); err != nil {
-			t.Fatal(err)
-		}
-		b.work(t)
-		for _, step := range []struct {
-			pass     time.Duration
-			attempts [2]int
-		}{{0, [2]int{1, 2}}, {25 * time.Hour, [2]int{0, 1}}, {30 * 24 * time.Hour, [2]int{0, 0}}} {
-			b.clock.pass(step.pass)
-			if err := Tidy(t.Context(), b.Store, b.clock.Now()); err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range step.attempts {
-				b.wantStatus(t, ids[i], store.DeliveryDelivered, want)
-			}
-		}
-	})
-}
-
 // TestWakingAfterACommit goes the whole way from a payment to its receiver.
 func TestWakingAfterACommit(t *testing.T) {
 	t.Parallel()

@@ -124,20 +124,3 @@ func checkActive(ctx context.Context, st *store.Store, e store.Endpoint) error {
 	}
 	return err
 }
-
-// logLife is how long attempts are remembered.
-const logLife = 30 * 24 * time.Hour
-
-// Tidy removes attempts that are older.
-func Tidy(ctx context.Context, st *store.Store, now time.Time) error {
-	tenants, err := st.Tenants(ctx)
-	if err != nil || len(tenants) == 0 {
-		return err
-	}
-	return st.Write(ctx, now, func(tx *store.Tx) error {
-		for _, tenant := range tenants {
-			tx.ForgetAttempts(tenant.ID, now.Add(-logLife))
-		}
-		return nil
-	})
-}

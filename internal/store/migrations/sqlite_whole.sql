@@ -132,7 +132,7 @@ CREATE TABLE leads (
     postal_code TEXT    NOT NULL,
     phone       TEXT    NOT NULL,
     created_at  INTEGER NOT NULL,
-    updated_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL, erased_at INTEGER, erase_due_at INTEGER,
     CONSTRAINT leads_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT leads_email_key_key UNIQUE (tenant_id, email_key)
 ) STRICT;
@@ -647,6 +647,24 @@ CREATE INDEX events_unnumbered_idx ON events (tenant_id, id) WHERE feed_position
 CREATE INDEX events_feed_idx ON events (tenant_id, feed_position) WHERE feed_position IS NOT NULL;
 CREATE INDEX events_missed_idx ON events (tenant_id, feed_position)
     WHERE feed_position IS NOT NULL AND delivery_status <> 'delivered';
+CREATE TABLE erasure_keys (
+    tenant_id  TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    key_sealed TEXT NOT NULL,
+    CONSTRAINT erasure_keys_id_key PRIMARY KEY (tenant_id, id)
+) STRICT;
+CREATE TABLE erased_names (
+    tenant_id TEXT    NOT NULL,
+    key_id    TEXT    NOT NULL,
+    name_hash TEXT    NOT NULL,
+    erased_at INTEGER NOT NULL,
+    CONSTRAINT erased_names_key_id_name_hash_key PRIMARY KEY (tenant_id, key_id, name_hash)
+) STRICT;
+CREATE INDEX leads_erase_idx ON leads (erase_due_at) WHERE erase_due_at IS NOT NULL;
+CREATE INDEX transactions_payer_idx ON transactions (tenant_id, lower(email)) WHERE lead_id IS NULL AND email <> '';
+CREATE INDEX sessions_unpaid_idx ON sessions (expires_at)
+    WHERE last_transaction_id IS NULL AND status = 'EXPIRED';
+CREATE INDEX events_about_idx ON events (tenant_id, substr(event_key, length(kind) + 2, 36));
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -678,6 +696,8 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);

@@ -1,0 +1,149 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sepad/internal/db"
+	"sepad/internal/merchant"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+	"sepad/internal/vault"
+)
+
+// moverName is by which PostgreSQL knows whoever moves, so that others can be told
+// from it.
+const moverName = "sepad move"
+
+// Move is a database on its way into another one, of the same engine or of the
+// other.
+type Move struct {
+	sepa.Masked
+	From, To    string // addresses
+	Vault       *vault.Vault
+	Environment merchant.Environment
+	Now         time.Time
+	// Told hears how many rows of how many were written.
+	Told func(table string, done, total int64)
+}
+
+// Run copies everything into a database that is missing or empty. The old one is
+// marked first, so that no server and no command can use it meanwhile or afterwards:
+// two that both bill would be worse than none. When the move fails the mark is taken
+// back and the new database is empty or gone.
+func (m Move) Run(ctx context.Context) (sums db.Tally, err error) {
+	from, err := m.open(ctx, m.From)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	unlock, err := m.claim(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	sums, err = m.copyFrom(ctx, from)
+	if err != nil {
+		return nil, errors.Join(err, from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now))
+	}
+	return sums, nil
+}
+
+// Release lets an old database be used again that was marked as moved.
+func (m Move) Release(ctx context.Context) (err error) {
+	from, err := m.open(ctx, m.From)
+	if err != nil {
+		return err
+	}
+	return errors.Join(from.Unmove(ctx, m.Environment, m.Now), from.Close())
+}
+
+func (m Move) open(ctx context.Context, address string) (*store.Store, error) {
+	return store.Open(ctx, address, store.Options{Vault: m.Vault, Options: db.Options{Name: moverName}})
+}
+
+// claim makes sure that nobody else works on the old database, now and from now on.
+// One that an interrupted move has marked is taken up again.
+func (m Move) claim(ctx context.Context, from *store.Store) (unlock func(), err error) {
+	unlock, err = from.LockForServing()
+	if err != nil {
+		return nil, fmt.Errorf("%w: stop it first", err)
+	}
+	if err := m.mark(ctx, from); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+func (m Move) mark(ctx context.Context, from *store.Store) error {
+	if err := from.Ready(ctx); err != nil {
+		return err
+	}
+	wasMoved, err := from.IsMoved(ctx, m.Environment)
+	if err != nil {
+		return err
+	}
+	if !wasMoved {
+		if err := from.Adopt(ctx, m.Environment, m.Now); err != nil {
+			return err
+		}
+	}
+	if err := from.Move(ctx, m.Environment, m.Now); err != nil {
+		return err
+	}
+	others, err := from.OpenElsewhere(ctx)
+	if err == nil && others > 0 {
+		err = fmt.Errorf("another sepad is using this database (%d connections): stop it first", others)
+	}
+	if err != nil {
+		return errors.Join(err, from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now))
+	}
+	return nil
+}
+
+// copyFrom makes the new database. An SQLite file has its name once it is complete.
+func (m Move) copyFrom(ctx context.Context, from *store.Store) (db.Tally, error) {
+	place, isFile := strings.CutPrefix(m.To, "sqlite:")
+	if !isFile {
+		return m.fill(ctx, from, m.To)
+	}
+	if err := db.CheckVacant(place); err != nil {
+		return nil, err
+	}
+	draft := place + ".moving"
+	removeDraft(draft)
+	defer removeDraft(draft)
+	sums, err := m.fill(ctx, from, "sqlite:"+draft)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(draft, place); err != nil {
+		return nil, err
+	}
+	return sums, syncFolder(filepath.Dir(place))
+}
+
+// fill brings a database to this version and copies everything into it.
+func (m Move) fill(ctx context.Context, from *store.Store, address string) (sums db.Tally, err error) {
+	to, err := m.open(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if err := to.CheckUnused(ctx); err != nil {
+		return nil, err
+	}
+	if err := to.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	return from.CopyTo(ctx, to.DB, db.Copying{
+		At: m.Now, Told: m.Told,
+		Then: func(tx *db.Tx) { store.Settle(tx, m.Environment) },
+	})
+}

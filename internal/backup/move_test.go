@@ -1,0 +1,202 @@
+package backup_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/backup"
+	"sepad/internal/clock"
+	"sepad/internal/db"
+	"sepad/internal/gateway"
+	"sepad/internal/gateway/sandbox"
+	"sepad/internal/merchant"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+	"sepad/internal/testenv"
+)
+
+// otherPlace is an address of the other engine at which nothing is.
+func otherPlace(t *testing.T, env *storetest.Env) *storetest.Env {
+	t.Helper()
+	other := &storetest.Env{Engine: "sqlite", URL: "sqlite:" + filepath.Join(t.TempDir(), "moved.db"), Vault: env.Vault, Now: env.Now}
+	if env.Engine == "sqlite" {
+		other.Engine, other.URL = "postgres", testenv.PostgresURL(t)
+	}
+	return other
+}
+
+func moving(from, to *storetest.Env) backup.Move {
+	return backup.Move{
+		From: from.URL, To: to.URL, Vault: from.Vault, Environment: merchant.Sandbox, Now: clock.Real{}.Now(), Told: func(string, int64, int64) {},
+	}
+}
+
+// letGo closes the test's own connections, which count as somebody else's.
+func letGo(t *testing.T, env *storetest.Env) {
+	t.Helper()
+	if err := env.Store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env.Store = env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{Name: "test"}})
+}
+
+// TestAMovedShopGoesOn moves a shop with all that it has to the other engine and back,
+// and goes on selling, billing and delivering at each place.
+func TestAMovedShopGoesOn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		ledger := &processor{MemoryLedger: sandbox.NewMemoryLedger()}
+		options := apptest.Options{Adapters: map[string]gateway.Kind{sandbox.Name: sandbox.Kind(ledger, sandbox.Options{})}}
+		first := apptest.Open(t, env, options)
+		subscribe(t, first, apptest.Approved, apptest.RebillDeclinedOnce)
+		first.Completed(t, apptest.Direct())
+		body := apptest.Direct()
+		create := apptest.Request{Path: apptest.Sessions, Key: first.Key, Body: body, Header: map[string]string{"Idempotency-Key": "the-same"}}
+		open := first.Do(t, create).Want(t, http.StatusCreated, nil).Text(t, "session_token")
+		today := first.Now(t).Format(time.DateOnly)
+		listing := apptest.Request{Path: "/api/v1/reconciliation/transactions/?start_date=" + today + "&end_date=" + today, Key: first.Key}
+		listed := string(first.Do(t, listing).Want(t, http.StatusOK, nil).Raw)
+		first.Stop(t)
+		letGo(t, env)
+
+		here := env
+		for round := range 2 {
+			there := otherPlace(t, here)
+			sums, err := moving(here, there).Run(t.Context())
+			if err != nil {
+				t.Fatalf("move %d: %v", round+1, err)
+			}
+			if sums["transactions.amount_minor EUR"] == 0 || sums["api_keys"] != 2 {
+				t.Errorf("it counted %v", sums)
+			}
+			there.Store = there.Reopen(t)
+			s := apptest.Start(t, there, options)
+			s.Key = first.Key
+			if again := string(s.Do(t, listing).Want(t, http.StatusOK, nil).Raw); round == 0 && withoutAddress(again) != withoutAddress(listed) {
+				t.Errorf("got %s, want %s", again, listed)
+			}
+			if round == 0 { // later its day is over
+				if repeated := s.Do(t, create).Want(t, http.StatusCreated, nil).Text(t, "session_token"); repeated != open {
+					t.Error("the Idempotency-Key was forgotten")
+				}
+			}
+			collected := ledger.count()
+			s.Advance(t, 31*24*time.Hour) // both subscriptions are due: sealed accounts are opened, each is billed once
+			periods := storetest.Scalar[int](t, there, `SELECT COUNT(*) FROM (SELECT subscription_id, billing_period FROM transactions
+				WHERE billing_period IS NOT NULL AND status <> 'declined' GROUP BY subscription_id, billing_period HAVING COUNT(*) > 1) AS twice`)
+			if periods != 0 || ledger.count()-collected < 2 {
+				t.Errorf("%d periods were billed twice; %d debits were sent", periods, ledger.count()-collected)
+			}
+			s.Stop(t)
+			letGo(t, there)
+			here = there
+		}
+		for _, finding := range unknownTo(t, here, ledger) {
+			t.Error(finding)
+		}
+	})
+}
+
+// withoutAddress leaves out the links of a page, which say where it was read.
+func withoutAddress(page string) string { return page[strings.Index(page, `"results"`):] }
+
+func TestAMoveChangesNoValue(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		before := env.Dump(t)
+		letGo(t, env)
+		there, back := otherPlace(t, env), (*storetest.Env)(nil)
+		if _, err := moving(env, there).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		back = otherPlace(t, there)
+		if _, err := moving(there, back).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after := back.Dump(t); after != before {
+			t.Errorf("got\n%s\nwant\n%s", after, before)
+		}
+		if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err != nil {
+			t.Errorf("a move that may have been broken off cannot be made again: %v", err)
+		}
+		if err := env.Store.CheckEnvironment(t.Context(), merchant.Sandbox); err == nil {
+			t.Error("the old database can still be used")
+		}
+		if err := moving(env, there).Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := env.Store.CheckEnvironment(t.Context(), merchant.Sandbox); err != nil {
+			t.Errorf("released: %v", err)
+		}
+	})
+}
+
+func TestAMoveIsRefused(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		t.Run("while a server runs", func(t *testing.T) {
+			s := apptest.Start(t, env, apptest.Options{})
+			there := otherPlace(t, env)
+			if _, err := moving(env, there).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "stop it first") {
+				t.Errorf("got %v", err)
+			}
+			s.Do(t, apptest.Request{Path: "/readyz"}).Want(t, http.StatusOK, nil)
+			if err := env.Store.CheckEnvironment(t.Context(), merchant.Sandbox); err != nil {
+				t.Errorf("it is left as moved: %v", err)
+			}
+			s.Stop(t)
+		})
+		letGo(t, env)
+		t.Run("into a database that is in use", func(t *testing.T) {
+			for _, taken := range []*storetest.Env{storetest.SQLite(t), storetest.Postgres(t)} {
+				business(t, taken)
+				before := taken.Dump(t)
+				if _, err := moving(env, taken).Run(t.Context()); err == nil {
+					t.Errorf("it was moved over another %s database", taken.Engine)
+				}
+				if taken.Dump(t) != before {
+					t.Error("the database there has changed")
+				}
+			}
+		})
+		t.Run("to another environment", func(t *testing.T) {
+			move := moving(env, otherPlace(t, env))
+			move.Environment = merchant.Production
+			if _, err := move.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "SEPAD_ENVIRONMENT") {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}
+
+// TestALargeDatabaseIsMoved takes some rows, to see that it is done by the thousand.
+func TestALargeDatabaseIsMoved(t *testing.T) {
+	t.Parallel()
+	rows := 200_000
+	if testing.Short() {
+		rows = 5_000
+	}
+	env := storetest.SQLite(t)
+	shop := business(t, env)
+	env.Exec(t, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		INSERT INTO idempotency_keys (tenant_id, key, request_hash, session_id, expires_at)
+		SELECT $1, 'key-' || i, hex(randomblob(32)), $2, i FROM n`, rows), shop.ID.String(), shop.ID.String())
+	letGo(t, env)
+	there, began := otherPlace(t, env), time.Now()
+	if _, err := moving(env, there).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	forth := time.Since(began)
+	back := otherPlace(t, there)
+	if _, err := moving(there, back).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows to PostgreSQL in %s, back in %s", rows, forth, time.Since(began)-forth)
+}

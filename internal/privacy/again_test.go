@@ -1,0 +1,87 @@
+package privacy_test
+
+import (
+	"bytes"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/backup"
+	"sepad/internal/clock"
+	"sepad/internal/config"
+	"sepad/internal/merchant"
+	"sepad/internal/privacy"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+	"sepad/internal/testenv"
+)
+
+// fixed is a clock that stands.
+type fixed time.Time
+
+func (f fixed) Now() time.Time { return time.Time(f) }
+
+// TestARestoredBackupBringsNobodyBack restores a backup from before an erasure: the
+// list that was written since has the person erased again, also one whose payment was
+// pending then, who is not billed meanwhile.
+func TestARestoredBackupBringsNobodyBack(t *testing.T) {
+	t.Parallel()
+	apptest.EachWith(t, apptest.Options{Change: func(s *config.Settings) { s.WebhookAllowPrivate = "true" }}, func(t *testing.T, server *apptest.Server) {
+		s := &story{Server: server}
+		monthly := s.Create(t, apptest.Body{"campaign_id": apptest.MonthlyCampaign, "lead": lead()})
+		s.Pay(t, monthly, apptest.PendingApproved, apptest.Body{"iban_holder_name": holder}).Want(t, http.StatusOK, nil)
+		s.take(t, "transactions", paymentHead+paymentLine)
+		s.leadID = leadID(t, server, "SELECT CAST(id AS TEXT) FROM leads")
+		file := filepath.Join(t.TempDir(), "early.backup")
+		source := backup.Source{Store: s.Env.Store, Address: s.Env.URL, Vault: s.Env.Vault, Environment: merchant.Sandbox, Now: clock.Real{}.Now()}
+		_, err := source.Write(t.Context(), file, func(int64) {})
+		must(t, err)
+
+		s.Advance(t, 3*24*time.Hour)
+		s.erase(t).Want(t, http.StatusOK, nil)
+		var list bytes.Buffer
+		names, err := privacy.WriteErased(t.Context(), s.Env.Store, &list)
+		must(t, err)
+		if names != 3 { // the address, the payment and the imported one
+			t.Errorf("%d names are remembered: %s", names, list.String())
+		}
+		now := s.Now(t)
+
+		restored := &storetest.Env{Engine: s.Env.Engine, URL: "sqlite:" + filepath.Join(t.TempDir(), "restored.db"), Vault: s.Env.Vault, Now: now}
+		if s.Env.Engine == "postgres" {
+			restored.URL = testenv.PostgresURL(t)
+		}
+		target := backup.Target{Address: restored.URL, Vault: s.Env.Vault, Environment: merchant.Sandbox, Now: now, Finish: func(st *store.Store) error {
+			again := &privacy.Privacy{Store: st, Clock: fixed(now), Logger: s.App.Privacy.Logger}
+			_, err := again.ReadErased(t.Context(), &list)
+			must(t, err)
+			erased, waiting, err := again.EraseRemembered(t.Context())
+			if erased != 1 || waiting != 1 {
+				t.Errorf("%d were erased, %d wait", erased, waiting)
+			}
+			return err
+		}}
+		_, err = target.Restore(t.Context(), file)
+		must(t, err)
+		restored.Store = restored.Reopen(t)
+		if live := storetest.Scalar[int](t, restored, `SELECT COUNT(*) FROM subscriptions WHERE status <> 'CANCELLED' AND due_at IS NOT NULL`); live != 0 {
+			t.Error("who was erased is billed")
+		}
+		after := &story{Server: apptest.Start(t, restored, apptest.Options{}), leadID: s.leadID}
+		after.Key = s.Key
+		after.MoveClock(t, 3*24*time.Hour)
+		apptest.Eventually(t, "the gateways have been asked", func() bool {
+			to, err := restored.Store.RestoredTo(t.Context())
+			return err == nil && to.IsZero()
+		})
+		after.Advance(t, 0) // the pending payment is settled
+		if _, err := after.App.Privacy.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range after.found(t) {
+			t.Error("a trace is back in", place)
+		}
+	})
+}

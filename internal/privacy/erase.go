@@ -1,0 +1,111 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/webhook"
+)
+
+// eraseTries bounds how often an erasure begins anew because a payment was made
+// meanwhile.
+const eraseTries = 8
+
+// Erased is what an erasure has done.
+type Erased struct {
+	LeadID             *uuid.UUID `json:"lead_id"`
+	TenantID           uuid.UUID  `json:"tenant_id"`
+	ErasedAt           time.Time  `json:"erased_at"`
+	SessionsEnded      int        `json:"sessions_ended"`
+	SubscriptionsEnded int        `json:"subscriptions_cancelled"`
+	Sessions           int        `json:"sessions"`
+	Transactions       int        `json:"transactions"`
+	Chargebacks        int        `json:"chargebacks"`
+	Events             int        `json:"events"`
+	InBankFiles        int        `json:"bank_files"`
+}
+
+// Erase overwrites whatever names a person, in one unit: all of it, or nothing with
+// a conflict that says which money is open. Sessions that could be paid and
+// subscriptions end. Erasing a person again erases what came since.
+func (p *Privacy) Erase(ctx context.Context, who *store.Person) (erased Erased, err error) {
+	for range eraseTries {
+		now := p.Clock.Now()
+		if erased, err = p.eraseOnce(ctx, who, now); !errors.Is(err, store.ErrStale) {
+			break
+		}
+	}
+	if errors.Is(err, store.ErrStale) {
+		err = payment.Conflicting("The person is being billed; try again.")
+	}
+	if err == nil {
+		p.Logger.InfoContext(ctx, "a person was erased", "tenant_id", who.TenantID, "lead_id", who.LeadID,
+			"transactions", erased.Transactions, "subscriptions_cancelled", erased.SubscriptionsEnded)
+	}
+	return erased, err
+}
+
+func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Time) (erased Erased, err error) {
+	memory, err := p.Store.PrepareErasure(ctx, who.TenantID, now)
+	if err != nil {
+		return erased, err
+	}
+	err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
+		found, err := tx.LockPerson(who)
+		if err != nil {
+			return err
+		}
+		erased = Erased{
+			TenantID: who.TenantID, ErasedAt: now.UTC(), Sessions: found.Count("sessions"), Transactions: found.Count("transactions"),
+			Chargebacks: found.Count("chargebacks"), Events: found.Count("events"),
+		}
+		if who.LeadID != uuid.Nil {
+			erased.LeadID = &who.LeadID
+		}
+		if erased.InBankFiles, err = tx.BankFilesOf(found); err != nil {
+			return err
+		}
+		if erased.SessionsEnded, erased.SubscriptionsEnded, err = end(tx, found); err != nil {
+			return err
+		}
+		if err := tx.RememberErased(found, memory); err != nil {
+			return err
+		}
+		return tx.Erase(found, now.Add(lookAgainAfter), webhook.WithoutPerson)
+	})
+	return erased, err
+}
+
+// end ends what a person can still pay or is still billed for.
+func end(tx *store.Tx, who *store.Person) (sessions, subscriptions int, err error) {
+	open, err := tx.OpenSessions(who)
+	if err != nil {
+		return 0, 0, err
+	}
+	live, err := tx.LiveSubscriptions(who)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, s := range open {
+		ended, err := payment.Withdraw(s, tx.At)
+		if err != nil {
+			continue // a payment is under way, and the erasure is refused for it
+		}
+		tx.EndSession(ended)
+		sessions++
+	}
+	for _, before := range live {
+		ended, err := payment.CancelSubscription(before, payment.CancelledByOperator, tx.At)
+		if err != nil {
+			return 0, 0, err
+		}
+		tx.ChangeSubscription(before, ended)
+		subscriptions++
+	}
+	return sessions, subscriptions, nil
+}

@@ -1,0 +1,153 @@
+package privacy_test
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/store/storetest"
+)
+
+// TestAnErasedPersonIsFoundNowhere is the whole story of a person on both engines.
+func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
+	t.Parallel()
+	apptest.EachWith(t, options, func(t *testing.T, server *apptest.Server) {
+		s := tell(t, server)
+		before, bystander, sums := s.export(t, s.leadID), s.export(t, s.bystander), s.tally(t)
+		t.Run("the export shows all of it", func(t *testing.T) {
+			text := strings.ToLower(fmt.Sprint(before))
+			for _, trace := range traces {
+				if !strings.Contains(text, trace) {
+					t.Errorf("%q is not in the export", trace)
+				}
+			}
+			for _, table := range []string{
+				"leads", "sessions", "orders", "transactions", "subscriptions", "mandate_acceptances", "chargebacks", "events", "webhook_attempts",
+				"bank_file_entries", "bank_lines",
+			} {
+				if rows, _ := before[table].([]any); len(rows) == 0 {
+					t.Errorf("there is nothing under %s", table)
+				}
+			}
+			if session := before["sessions"].([]any)[0].(map[string]any); session["token"] != nil || strings.Contains(text, strings.ToLower(apptest.LastName)) {
+				t.Error("the export shows a secret, or somebody else")
+			}
+		})
+		t.Run("while the subscription's money is not open, the person can be erased", func(t *testing.T) {
+			s.erase(t).Want(t, http.StatusOK, apptest.Fields{"lead_id": s.leadID.String(), "subscriptions_cancelled": 1, "bank_files": 1})
+		})
+		for _, place := range s.found(t) {
+			t.Error("a trace is left in", place)
+		}
+		if left := s.sealed(t); left != 0 {
+			t.Errorf("%d sealed values are left", left)
+		}
+		t.Run("amounts and counts are what they were", func(t *testing.T) {
+			if after := s.tally(t); !reflect.DeepEqual(after, sums) {
+				t.Errorf("got %v, want %v", after, sums)
+			}
+		})
+		t.Run("nobody else is touched", func(t *testing.T) {
+			if after := s.export(t, s.bystander); !reflect.DeepEqual(after, bystander) {
+				t.Errorf("got %v, want %v", after, bystander)
+			}
+		})
+		t.Run("the same files bring nobody back", func(t *testing.T) {
+			s.importLines(t)
+			s.take(t, "transactions", paymentHead+strings.Replace(paymentLine, "IMPORTED-77", "IMPORTED-78", 1))
+			for _, place := range s.found(t) {
+				t.Error("a trace is back in", place)
+			}
+		})
+		t.Run("a new purchase is that of a new person", func(t *testing.T) {
+			s.Pay(t, s.Create(t, apptest.Direct().With(apptest.Body{"lead": lead()})), account).Want(t, http.StatusOK, nil)
+			if now := leadID(t, s.Server, "SELECT CAST(id AS TEXT) FROM leads WHERE first_name = '"+firstName+"'"); now == s.leadID {
+				t.Error("the erased lead is there again")
+			}
+		})
+		t.Run("a repeated erasure is harmless", func(t *testing.T) {
+			s.erase(t).Want(t, http.StatusOK, apptest.Fields{"subscriptions_cancelled": 0, "sessions_ended": 0})
+		})
+	})
+}
+
+// tally is what is counted and summed up, but for what an erasure adds.
+func (s *story) tally(t *testing.T) map[string]int64 {
+	t.Helper()
+	sums, err := s.App.Store.Tally(t.Context())
+	must(t, err)
+	delete(sums, "erased_names")
+	delete(sums, "erasure_keys")
+	return sums
+}
+
+// TestMoneyThatIsOpenKeepsAPerson lists why an erasure is refused; nothing is done then.
+func TestMoneyThatIsOpenKeepsAPerson(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		account string
+		status  int
+		detail  string
+	}{
+		"a payment that is pending":          {apptest.PendingApproved, http.StatusOK, "is pending"},
+		"a payment whose outcome is unknown": {apptest.TimeoutApproved, http.StatusInternalServerError, "is not known yet"},
+		"a payment that awaits verification": {apptest.VerificationApproved, http.StatusOK, "awaits its verification"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, server *apptest.Server) {
+				s := &story{Server: server}
+				s.Pay(t, s.Create(t, apptest.Body{"campaign_id": apptest.MonthlyCampaign, "lead": lead()}), test.account).Want(t, test.status, nil)
+				s.leadID = leadID(t, server, "SELECT CAST(id AS TEXT) FROM leads")
+				known := func() map[string]any {
+					all := s.export(t, s.leadID)
+					delete(all, "events") // they are being delivered
+					delete(all, "webhook_attempts")
+					return all
+				}
+				before := known()
+				answer := s.erase(t).Want(t, http.StatusConflict, nil)
+				if !strings.Contains(answer.Text(t, "detail"), test.detail) {
+					t.Errorf("the answer is %s", answer.Raw)
+				}
+				if after := known(); !reflect.DeepEqual(after, before) {
+					t.Errorf("something has changed: %v", after)
+				}
+			})
+		})
+	}
+}
+
+// TestPayAndEraseAtOnce has a person pay while somebody erases them, many times.
+func TestPayAndEraseAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.EachWith(t, options, func(t *testing.T, server *apptest.Server) {
+		for range 10 {
+			s := &story{Server: server}
+			token := s.Create(t, apptest.Direct().With(apptest.Body{"lead": lead()}))
+			s.leadID = leadID(t, server, "SELECT CAST(id AS TEXT) FROM leads WHERE first_name = '"+firstName+"'")
+			erase := apptest.Request{Method: http.MethodPost, Path: "/admin/v1/leads/" + s.leadID.String() + "/erase/", Key: apptest.AdminToken}
+			answers := s.AtOnce(t, apptest.PayRequest(token, account, apptest.Body{"iban_holder_name": holder}), erase, erase)
+			if len(answers[http.StatusInternalServerError]) > 0 {
+				t.Fatalf("one failed: %s", answers[http.StatusInternalServerError][0].Raw)
+			}
+			s.erase(t).Want(t, http.StatusOK, nil)
+			// What was written by whoever had read the person before is gone after the second look.
+			s.Env.Exec(t, `UPDATE leads SET erase_due_at = 0 WHERE erase_due_at IS NOT NULL`)
+			if _, err := s.App.Privacy.RunDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, place := range s.found(t) {
+				t.Error("a trace is left in", place)
+			}
+			paid := storetest.Scalar[int](t, s.Env, `SELECT COUNT(*) FROM transactions WHERE CAST(lead_id AS TEXT) = $1 AND status = 'approved'`, s.leadID.String())
+			collected := len(s.Ledger(t, token))
+			if paid != collected {
+				t.Errorf("%d payments are recorded and %d were made", paid, collected)
+			}
+		}
+	})
+}

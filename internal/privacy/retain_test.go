@@ -1,0 +1,116 @@
+package privacy_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"sepad/internal/clock"
+	"sepad/internal/payment"
+	"sepad/internal/privacy"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+const day = 24 * time.Hour
+
+var usual = privacy.Retention{Sessions: 90 * day, Events: 90 * day, DeliveryLogs: 30 * day, Evidence: 1500 * day, BankFiles: 3650 * day}
+
+// later is a sweep after a time.
+func later(t *testing.T, env *storetest.Env, by time.Duration, observe func(string, int)) {
+	t.Helper()
+	sweep := &privacy.Privacy{
+		Store: env.Store, Clock: fixed(env.Now.Add(by)), Real: fixed(clock.Real{}.Now().Add(by)), Logger: slog.New(slog.DiscardHandler),
+		Keep: usual, Observe: observe,
+	}
+	must(t, sweep.Retain(t.Context()))
+}
+
+// TestWhatIsStillNeededIsKept lets years pass over a shop, and looks after each sweep
+// what is left.
+func TestWhatIsStillNeededIsKept(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		left := env.Session(t, shop) // and never came back
+		env.Session(t, shop, storetest.ExpiresIn(400*day))
+		env.Exec(t, `UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE WHERE id = $1`, left.Session.ID.String())
+		live, ended := agreed(t, env, shop), agreed(t, env, shop)
+		env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL WHERE id = $1`, ended.Subscription.ID.String())
+		env.Exec(t, `UPDATE events SET delivery_status = 'delivered' WHERE kind = 'transaction.created'`)
+		env.Exec(t, `INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
+			SELECT tenant_id, id, id, 1, $1, 1, 200, '', 'taken' FROM events WHERE delivery_status = 'delivered'`, clock.Real{}.Now().UnixMicro())
+		counted := map[string]int{}
+		for _, test := range []struct {
+			after                                     time.Duration
+			sessions, leads, events, attempts, proofs int
+		}{
+			{29 * day, 4, 4, 4, 2, 2},
+			{31 * day, 4, 4, 4, 0, 2},
+			{89 * day, 4, 4, 4, 0, 2},
+			{91 * day, 3, 3, 2, 0, 2}, // what waits for its receiver stays
+			{1499 * day, 3, 3, 2, 0, 2},
+			{1501 * day, 3, 3, 2, 0, 1}, // that of the mandate that nobody can use any more has gone
+		} {
+			later(t, env, test.after, func(kind string, rows int) { counted[kind] += rows })
+			for table, want := range map[string]int{
+				"sessions": test.sessions, "leads": test.leads, "events": test.events, "webhook_attempts": test.attempts, "mandate_acceptances": test.proofs,
+			} {
+				if got := env.Count(t, table); got != want {
+					t.Errorf("after %s there are %d %s, want %d", test.after, got, table, want)
+				}
+			}
+		}
+		if got := env.Count(t, "transactions"); got != 2 {
+			t.Errorf("there are %d transactions", got)
+		}
+		if counted["sessions"] != 1 || counted["events"] != 2 || counted["delivery_logs"] != 2 || counted["evidence"] != 1 {
+			t.Errorf("it counted %v", counted)
+		}
+		if proof, err := env.Store.Tenant(shop.ID).Acceptance(t.Context(), live.Transaction.ID); err != nil || proof == nil {
+			t.Errorf("the evidence of a live mandate is gone: %v", err)
+		}
+	})
+}
+
+// agreed is a subscription whose payer agreed on the page.
+func agreed(t *testing.T, env *storetest.Env, shop storetest.Shop) payment.Change {
+	t.Helper()
+	attempt := env.Begin(t, env.Session(t, shop, storetest.WithTerms(storetest.Monthly)))
+	env.Write(t, func(tx *store.Tx) error {
+		tx.ClaimAttempt(attempt, "")
+		tx.RecordAcceptance(attempt.Transaction, payment.Acceptance{Mode: payment.AcceptCheckbox, Text: "agreed"})
+		return nil
+	})
+	env.Written(&attempt.Transaction.Attempt)
+	return env.Settle(t, attempt.Debit, payment.Outcome{Verdict: payment.VerdictApproved})
+}
+
+// TestLongPastsGoInSmallSteps has two processes remove more than fits into a step.
+func TestLongPastsGoInSmallSteps(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		env.Settled(t, shop)
+		env.Exec(t, `UPDATE events SET delivery_status = 'delivered'`)
+		id := map[string]string{"sqlite": "printf('00000000-0000-7000-8000-%012x', n)", "postgres": "CAST('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0') AS uuid)"}
+		env.Exec(t, `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1700)
+			INSERT INTO events (tenant_id, id, event_key, kind, payload, created_at, delivery_status, webhook_profile_id)
+			SELECT e.tenant_id, `+id[env.Engine]+`, 'k' || n, e.kind, '{}', 0, 'delivered', e.webhook_profile_id
+			FROM numbers, (SELECT * FROM events LIMIT 1) AS e`)
+		ended := make(chan error, 2)
+		for range cap(ended) {
+			go func() {
+				sweep := &privacy.Privacy{
+					Store: env.Store, Clock: fixed(env.Now), Real: clock.Real{}, Logger: slog.New(slog.DiscardHandler), Keep: usual,
+				}
+				ended <- sweep.Retain(t.Context())
+			}()
+		}
+		must(t, <-ended)
+		must(t, <-ended)
+		if got := env.Count(t, "events"); got != 2 {
+			t.Errorf("%d events are left", got)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package store_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// TestEveryColumnIsKnownToErasing holds the list of what tables hold to the schema:
+// whoever adds a column says whether it names a person.
+func TestEveryColumnIsKnownToErasing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		listed := map[string][]string{}
+		for _, table := range store.PersonalTables {
+			listed[table.Name] = table.All()
+		}
+		db, found := env.DB(t), 0
+		for _, table := range env.Tables(t, db) {
+			query := `SELECT name FROM pragma_table_info($1)`
+			if env.Engine == "postgres" {
+				query = `SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1`
+			}
+			var columns []string
+			each(t, db, query, table, func(r *sql.Rows) error {
+				var name string
+				err := r.Scan(&name)
+				columns = append(columns, name)
+				return err
+			})
+			found += len(columns)
+			for _, column := range columns {
+				if !slices.Contains(listed[table], column) {
+					t.Errorf("%s.%s: store.PersonalTables does not say what it holds", table, column)
+				}
+			}
+			for i, column := range listed[table] {
+				if !slices.Contains(columns, column) || slices.Contains(listed[table][:i], column) {
+					t.Errorf("%s.%s: store.PersonalTables has it and the schema has not, or it stands there twice", table, column)
+				}
+			}
+		}
+		if found < 200 {
+			t.Errorf("only %d columns were found", found)
+		}
+	})
+}
+
+// TestEverySealedColumnHasATreatment keeps what was sealed because it names somebody
+// from being kept by mistake.
+func TestEverySealedColumnHasATreatment(t *testing.T) {
+	t.Parallel()
+	for _, table := range store.PersonalTables {
+		for _, column := range table.Kept.Names() {
+			if strings.HasSuffix(column, "_sealed") || strings.HasSuffix(column, "_hash") && column != "content_hash" {
+				t.Errorf("%s.%s is kept and shown", table.Name, column)
+			}
+		}
+	}
+}
