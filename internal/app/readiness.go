@@ -22,11 +22,13 @@ type readiness struct {
 	err error
 }
 
-// prove gives what was found lately, or looks. Of many who ask at once one looks, and the others wait for it.
+// prove gives what was found lately, or looks. Of many who ask at once one looks, and the others wait for it. That it
+// could not be used holds for those who waited: whoever asks next looks whether it can.
 func (r *readiness) prove(ctx context.Context, look func(context.Context) error) error {
+	asked := clock.Steady()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.at.IsZero() && clock.Steady().Sub(r.at) < readyFor {
+	if r.at.After(asked) || r.err == nil && !r.at.IsZero() && clock.Steady().Sub(r.at) < readyFor {
 		return r.err
 	}
 	// Who asks may leave; what was found is for all.
