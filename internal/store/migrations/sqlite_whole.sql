@@ -641,7 +641,7 @@ CREATE INDEX mails_transaction_idx ON mails (tenant_id, transaction_id);
 CREATE TABLE event_feeds (
     tenant_id     TEXT    NOT NULL,
     last_position INTEGER NOT NULL,
-    CONSTRAINT event_feeds_tenant_id_key PRIMARY KEY (tenant_id)
+    CONSTRAINT event_feeds_key PRIMARY KEY (tenant_id)
 ) STRICT;
 CREATE INDEX events_unnumbered_idx ON events (tenant_id, id) WHERE feed_position IS NULL;
 CREATE INDEX events_feed_idx ON events (tenant_id, feed_position) WHERE feed_position IS NOT NULL;

@@ -6,7 +6,7 @@ ALTER TABLE events ADD COLUMN IF NOT EXISTS feed_position bigint;
 CREATE TABLE IF NOT EXISTS event_feeds (
     tenant_id     uuid   NOT NULL,
     last_position bigint NOT NULL,
-    CONSTRAINT event_feeds_tenant_id_key PRIMARY KEY (tenant_id)
+    CONSTRAINT event_feeds_key PRIMARY KEY (tenant_id)
 );
 -- Indexes are built while others write; what an interrupted try has left goes first.
 DROP INDEX CONCURRENTLY IF EXISTS events_unnumbered_idx;
