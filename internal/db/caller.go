@@ -73,6 +73,16 @@ func (d *DB) begin(ctx context.Context) (within context.Context, end func(), err
 	return within, func() { cancel(); queue.leave(clock.Steady()) }, nil
 }
 
+// toTheEnd is for statements that commit by themselves. A caller may leave while he queues; once they are sent nobody
+// could tell whether they were committed, so that only the deadline ends them.
+func toTheEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if callerOf(ctx) == nil || !bounded {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), deadline)
+}
+
 // late names what our own deadline has cut off. A caller who has left is no fault of the database's.
 func late(ctx, within context.Context, err error) error {
 	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) {

@@ -227,7 +227,14 @@ func (c *postgresConversation) finish(ctx context.Context, statements []statemen
 		if err := c.berthed(ctx); err != nil {
 			return err
 		}
-		return pipeline(c.engine.connections.SendBatch(ctx, c.engine.batchOf(statements)), statements)
+		connection, err := c.engine.connections.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer connection.Release()
+		within, cancel := toTheEnd(ctx)
+		defer cancel()
+		return pipeline(connection.SendBatch(within, c.engine.batchOf(statements)), statements)
 	}
 	if err := c.run(ctx, statements); err != nil {
 		return err
