@@ -130,12 +130,13 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) error {
 	if a.leaving.Load() {
 		return &web.StatusError{Status: http.StatusServiceUnavailable, Detail: "This process is about to end."}
 	}
-	if err := a.readiness.prove(r.Context(), a.proveReady); err != nil {
+	ahead, err := a.readiness.prove(r.Context(), a.proveReady)
+	if err != nil {
 		a.logger.WarnContext(r.Context(), "not ready", "error", err)
 		return &web.StatusError{Status: http.StatusServiceUnavailable, Detail: "The database cannot be used."}
 	}
 	body := readyBody{healthBody: healthBody{"ready", a.version}}
-	if ahead, err := a.skew.measure(r.Context()); err == nil && isWrong(ahead) {
+	if isWrong(ahead) {
 		body.Warning = warning(ahead)
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)

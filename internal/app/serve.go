@@ -84,7 +84,7 @@ func (a *App) stop(ctx context.Context, servers []*http.Server) (err error) {
 	for _, server := range servers {
 		err = errors.Join(err, server.Shutdown(ctx))
 	}
-	if a.readiness.prove(ctx, a.proveReady) != nil {
+	if _, unready := a.readiness.prove(ctx, a.proveReady); unready != nil {
 		hanging, cancel := context.WithTimeout(ctx, hangingMargin)
 		defer cancel()
 		ctx = hanging

@@ -34,10 +34,15 @@ type collection struct {
 	transfer *iso20022.Transfer
 	sequence string // "" for a refund
 	due      time.Time
+	// unreadable says that there is no account to speak of: the payment was imported, or its payer erased.
+	unreadable bool
 }
 
 // faults says what a bank would refuse about it on a day.
 func (c collection) faults(at time.Time) []iso20022.Fault {
+	if c.unreadable {
+		return []iso20022.Fault{{Field: "account", Text: "The payer's account is not known here, or cannot be read.", Fatal: true}}
+	}
 	if c.transfer != nil {
 		return c.transfer.Faults()
 	}
@@ -328,7 +333,8 @@ func (b *Banking) waiting(ctx context.Context, account *Account, kind store.Bank
 func (b *Banking) prepare(account *Account, c store.Collectible, at time.Time) (collection, error) {
 	iban, err := b.open(account, c)
 	if err != nil {
-		return collection{}, err
+		b.Logger.Error("a payment is kept out of the bank's files", "transaction_id", c.TransactionID, "error", err)
+		return collection{Collectible: c, unreadable: true}, nil // it must not hold up the others
 	}
 	if c.Type == payment.Refund {
 		return collection{

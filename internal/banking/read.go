@@ -9,7 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -59,7 +61,20 @@ func (b *Banking) Read(ctx context.Context, account *Account, name string, conte
 		readings = append(readings, reading)
 		return err
 	})
+	if errors.Is(err, iso20022.ErrUnreadable) || errors.Is(err, iso20022.ErrTooLarge) {
+		return append(readings, Reading{Name: label(name), Problem: err.Error()}), nil // reading it again would not help
+	}
 	return readings, err
+}
+
+// label is a file's name as it can be kept and shown, whatever a bank calls it.
+func label(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
 }
 
 // reader is one file on its way in.
@@ -81,13 +96,13 @@ type reader struct {
 }
 
 func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
-	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: member.Name}, chosen: map[uuid.UUID]bool{}, now: b.Checkout.Clock.Now()}
+	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)}, chosen: map[uuid.UUID]bool{}, now: b.Checkout.Clock.Now()}
 	hash, err := r.pass(member, io.Discard)
 	if err != nil {
 		return r.reading, err
 	}
 	r.statement = store.BankStatement{
-		ID: payment.NewID(), TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Name: member.Name, ContentHash: hash,
+		ID: payment.NewID(), TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Name: r.reading.Name, ContentHash: hash,
 		State: store.BankStatementReading,
 	}
 	isRead, err := r.begin(member)
@@ -260,26 +275,36 @@ func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Rea
 		if err != nil {
 			return err
 		}
+		var failed error
 		for _, name := range names {
-			content, err := p.Fetch(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // another process has read it and taken it away
-			}
-			if err != nil {
-				return err
-			}
-			read, err := b.ReadFile(ctx, account, name, content, false)
+			read, err := b.receiveOne(ctx, account, p, name)
 			readings = append(readings, read...)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			if err := p.Done(name, hasProblem(read)); err != nil {
-				return err
+			if err != nil { // the answers behind it may be what matters
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", label(name), err))
 			}
 		}
-		return nil
+		return failed
 	})
 	return readings, err
+}
+
+// receiveOne reads one answer and takes it away.
+func (b *Banking) receiveOne(ctx context.Context, account *Account, p place, name string) ([]Reading, error) {
+	content, err := p.Fetch(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // another process has read it and taken it away
+	}
+	if err != nil {
+		return nil, err
+	}
+	read, err := b.ReadFile(ctx, account, name, content, false)
+	if err != nil {
+		return read, err
+	}
+	return read, p.Done(name, hasProblem(read))
 }
 
 // ReadFile reads an opened file, and closes it.

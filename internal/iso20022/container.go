@@ -16,6 +16,9 @@ const (
 	maxUnpackedBytes = 4 << 30
 )
 
+// ErrUnreadable is returned for a container that is broken: it says the same however often it is read.
+var ErrUnreadable = errors.New("iso20022: the container cannot be read")
+
 // ErrTooLarge is returned for a container that unpacks to more than any bank sends.
 var ErrTooLarge = errors.New("iso20022: the container holds more than can be a bank's")
 
@@ -35,7 +38,7 @@ func Unpack(name string, file io.ReaderAt, size int64, each func(Member) error) 
 	}
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
-		return fmt.Errorf("iso20022: %s is no readable zip: %w", name, err)
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	if len(archive.File) > maxMembers {
 		return ErrTooLarge
@@ -63,7 +66,7 @@ func isLitter(name string) bool {
 func unpack(member *zip.File, left int64, most *int64) (io.ReadCloser, error) {
 	content, err := member.Open()
 	if err != nil {
-		return nil, fmt.Errorf("iso20022: %s cannot be unpacked: %w", member.Name, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return &limitedReader{ReadCloser: content, left: left, most: most}, nil
 }
@@ -80,6 +83,9 @@ func (r *limitedReader) Read(p []byte) (int, error) {
 	r.read += int64(n)
 	if *r.most = max(*r.most, r.read); r.read > r.left {
 		return 0, ErrTooLarge
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return n, err
 }

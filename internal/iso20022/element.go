@@ -21,15 +21,9 @@ type element struct {
 const maxDepth = 64
 
 // readElement reads the element whose start was just met.
-func readElement(decoder *xml.Decoder, start xml.StartElement) (*element, error) {
-	return readNested(decoder, start, 0)
-}
-
-func readNested(decoder *xml.Decoder, start xml.StartElement, depth int) (*element, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("iso20022: elements nest deeper than %d", maxDepth)
-	}
+func readElement(decoder *decoder, start xml.StartElement) (*element, error) {
 	e := &element{name: start.Name.Local}
+	var text []byte
 	for i := range start.Attr {
 		if start.Attr[i].Name.Local == "Ccy" {
 			e.currency = start.Attr[i].Value
@@ -42,18 +36,18 @@ func readNested(decoder *xml.Decoder, start xml.StartElement, depth int) (*eleme
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			child, err := readNested(decoder, token, depth+1)
+			child, err := readElement(decoder, token)
 			if err != nil {
 				return nil, err
 			}
 			e.children = append(e.children, child)
 		case xml.CharData:
 			// Between children there is only layout. A comment may part the text in two.
-			if len(e.children) == 0 {
-				e.text += string(token)
+			if len(e.children) == 0 && len(text)+len(token) <= maxPiece {
+				text = append(text, token...)
 			}
 		case xml.EndElement:
-			e.text = strings.TrimSpace(e.text)
+			e.text = strings.TrimSpace(string(text))
 			return e, nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -18,13 +19,53 @@ import (
 // newDecoder reads XML as banks send it: in any of their encodings, with bytes that are no character of it, and with
 // characters that XML forbids. Both become something harmless, because a returned debit must not be lost over a broken
 // name.
-func newDecoder(input io.Reader) *xml.Decoder {
+func newDecoder(input io.Reader) *decoder {
 	buffered := bufio.NewReaderSize(input, bufferSize)
 	clean := transform.NewReader(decode(buffered), transform.Chain(runes.ReplaceIllFormed(), runes.Map(withoutControls)))
-	decoder := xml.NewDecoder(clean)
-	decoder.Strict = false
-	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil } // decode has done it
-	return decoder
+	metered := &meter{Reader: clean}
+	d := &decoder{Decoder: xml.NewDecoder(metered), meter: metered}
+	d.Strict = false
+	d.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil } // decode has done it
+	return d
+}
+
+// maxPiece bounds a text, a comment or a tag: more is an attack, for the XML reader holds each as a whole.
+const maxPiece = 1 << 20
+
+// decoder is the XML reader with a bound for each piece.
+type decoder struct {
+	*xml.Decoder
+	meter *meter
+	depth int
+}
+
+// Token gives the next piece. Elements nest as deep as in no message before the file is given up.
+func (d *decoder) Token() (xml.Token, error) {
+	d.meter.read = 0
+	token, err := d.Decoder.Token()
+	switch token.(type) {
+	case xml.StartElement:
+		if d.depth++; d.depth > maxDepth {
+			return nil, fmt.Errorf("iso20022: elements nest deeper than %d", maxDepth)
+		}
+	case xml.EndElement:
+		d.depth--
+	}
+	return token, err
+}
+
+// meter counts what is read for one piece, and what the reader buffers beyond it.
+type meter struct {
+	io.Reader
+	read int
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if m.read += n; m.read > 2*maxPiece {
+		return 0, fmt.Errorf("iso20022: a piece of more than %d bytes", maxPiece)
+	}
+	return n, err
 }
 
 var declaredEncoding = regexp.MustCompile(`^<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']`)

@@ -48,7 +48,7 @@ func ReadOrder(input io.Reader, visit func(Ordered) error) error {
 	}
 }
 
-func readOrder(decoder *xml.Decoder, order Ordered, visit func(Ordered) error) error {
+func readOrder(decoder *decoder, order Ordered, visit func(Ordered) error) error {
 	return eachChild(decoder, func(start xml.StartElement) error {
 		if start.Name.Local == "PmtInf" {
 			return readOrderBlock(decoder, order, visit)
@@ -61,7 +61,7 @@ func readOrder(decoder *xml.Decoder, order Ordered, visit func(Ordered) error) e
 	})
 }
 
-func readOrderBlock(decoder *xml.Decoder, order Ordered, visit func(Ordered) error) error {
+func readOrderBlock(decoder *decoder, order Ordered, visit func(Ordered) error) error {
 	return eachChild(decoder, func(start xml.StartElement) error {
 		e, err := readElement(decoder, start)
 		if err != nil {

@@ -55,7 +55,7 @@ func Read(input io.Reader, visit Visitor) error {
 }
 
 // eachChild calls child for the elements inside the one whose start was just met, until its end.
-func eachChild(decoder *xml.Decoder, child func(xml.StartElement) error) error {
+func eachChild(decoder *decoder, child func(xml.StartElement) error) error {
 	for {
 		token, err := decoder.Token()
 		if err != nil {

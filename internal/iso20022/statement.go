@@ -44,7 +44,7 @@ type Balance struct {
 	Date     time.Time
 }
 
-func readAccount(decoder *xml.Decoder, kind AccountKind, visit Visitor) error {
+func readAccount(decoder *decoder, kind AccountKind, visit Visitor) error {
 	messageID := ""
 	return eachChild(decoder, func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -59,7 +59,7 @@ func readAccount(decoder *xml.Decoder, kind AccountKind, visit Visitor) error {
 	})
 }
 
-func readStatement(decoder *xml.Decoder, statement *Statement, visit Visitor) error {
+func readStatement(decoder *decoder, statement *Statement, visit Visitor) error {
 	isTold, index := false, 0
 	tell := func() error {
 		if isTold || visit.Statement == nil {

@@ -83,7 +83,7 @@ type statusReport struct {
 	protocol bool
 }
 
-func readStatusReport(decoder *xml.Decoder, visit Visitor) error {
+func readStatusReport(decoder *decoder, visit Visitor) error {
 	r := &statusReport{visit: visit}
 	return eachChild(decoder, func(start xml.StartElement) error {
 		if start.Name.Local == "OrgnlPmtInfAndSts" {
@@ -121,7 +121,7 @@ func (r *statusReport) tellMessage(e *element) error {
 	return r.tell(*s)
 }
 
-func (r *statusReport) readBlock(decoder *xml.Decoder) error {
+func (r *statusReport) readBlock(decoder *decoder) error {
 	r.block = r.message
 	r.block.Level, r.block.Code, r.block.Reason = OfBlock, "", Reason{}
 	r.blockSet = false
