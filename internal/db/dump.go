@@ -115,7 +115,7 @@ func toolAddress(address string) (string, error) {
 	parsed.User = url.User(parsed.User.Username())
 	query := parsed.Query()
 	for name := range query {
-		if strings.HasPrefix(name, "pool_") || name == "default_query_exec_mode" || name == "statement_cache_capacity" {
+		if strings.HasPrefix(name, "pool_") || name == "default_query_exec_mode" || name == "statement_cache_capacity" || name == "password" {
 			query.Del(name)
 		}
 	}
