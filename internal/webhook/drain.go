@@ -138,6 +138,10 @@ func (r *drain) run(ctx context.Context) (outlook, error) {
 	defer renew.Stop()
 	stop := ctx.Done()
 	for {
+		if stop != nil && ctx.Err() != nil { // of several things that have happened this one comes first: nothing new is begun
+			stop = nil
+			r.stop()
+		}
 		r.read(ctx)
 		r.begin()
 		r.write()
@@ -294,6 +298,10 @@ func (r *drain) begin() {
 // send delivers what is in line, one after the other, until a failure.
 func (r *drain) send() {
 	for {
+		if r.ctx.Err() != nil { // what is in line is left there
+			r.backlog.leave()
+			return
+		}
 		delivery, to, began, ok := r.backlog.next()
 		if !ok {
 			return
