@@ -39,6 +39,8 @@ type Order struct {
 	IsTransfers bool
 	CreatedAt   time.Time
 	Blocks      []Block
+	// judge decides in place of the test accounts, where it is given.
+	judge func(*Debit) Verdict
 }
 
 // Block is one payment block of it.
