@@ -42,8 +42,6 @@ func (a *App) attended(routes []web.Route) []web.Route {
 			purpose = db.Paying
 		case web.List:
 			purpose, patience = db.Listing, listPatience
-		case web.Lasting:
-			continue
 		}
 		routes[i].Handler = func(w http.ResponseWriter, r *http.Request) error {
 			return route.Handler(w, r.WithContext(db.Attend(r.Context(), purpose, patience)))

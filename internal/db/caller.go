@@ -94,9 +94,13 @@ func late(ctx, within context.Context, err error) error {
 // attendedRows ends a step when its rows are closed.
 type attendedRows struct {
 	Rows
-	once sync.Once
-	end  func()
+	ctx, within context.Context
+	once        sync.Once
+	end         func()
 }
+
+// Err is where a query fails that was sent and not answered in time.
+func (r *attendedRows) Err() error { return late(r.ctx, r.within, r.Rows.Err()) }
 
 func (r *attendedRows) Close() {
 	r.Rows.Close()

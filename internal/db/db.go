@@ -132,7 +132,7 @@ func (d *DB) read(ctx context.Context, from engine, sql string, args []any) (Row
 	if within == ctx {
 		return rows, nil
 	}
-	return &attendedRows{Rows: rows, end: end}, nil
+	return &attendedRows{Rows: rows, ctx: ctx, within: within, end: end}, nil
 }
 
 // LaggingQuery is Query for reads that may be a little behind: they go to the

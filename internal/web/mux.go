@@ -49,8 +49,6 @@ const (
 	Payment
 	// List reads much, and streams it.
 	List
-	// Lasting takes the time that it takes: an upload, a clock that is moved.
-	Lasting
 )
 
 // Wrap puts something around the handler of every route.

@@ -138,10 +138,6 @@ func (r *drain) run(ctx context.Context) (outlook, error) {
 	defer renew.Stop()
 	stop := ctx.Done()
 	for {
-		if stop != nil && ctx.Err() != nil { // of several things that have happened this one comes first: nothing new is begun
-			stop = nil
-			r.stop()
-		}
 		r.read(ctx)
 		r.begin()
 		r.write()
