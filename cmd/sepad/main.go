@@ -7,12 +7,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"strings"
 	"syscall"
 
@@ -79,7 +81,7 @@ func main() {
 }
 
 func run(p *program, args []string) int {
-	parser, err := kong.New(&commands{}, kong.Name("sepad"), kong.Description(description),
+	parser, err := kong.New(grammar(args), kong.Name("sepad"), kong.Description(description),
 		kong.Writers(p.stdout, p.stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		return p.fail(err, exitFailed)
@@ -95,6 +97,17 @@ func run(p *program, args []string) int {
 		return p.fail(err, exitFailed)
 	}
 	return 0
+}
+
+// grammar has the one command that is asked for, or all of them where none is: what kong makes of each takes longer
+// than most of them run.
+func grammar(args []string) any {
+	for field := range reflect.TypeFor[commands]().Fields() {
+		if len(args) > 0 && args[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) {
+			return reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()
+		}
+	}
+	return &commands{}
 }
 
 // leftOver ends a command whose work is done but for what needs a person.
