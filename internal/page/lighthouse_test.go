@@ -1,11 +1,13 @@
 package page_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,6 +57,15 @@ func (v verdict) requests() int {
 	return len(made.Items)
 }
 
+// judgedInTheMiddle is the one whose performance is neither the best nor the worst: one load among three is often
+// disturbed by the machine.
+func judgedInTheMiddle(verdicts ...verdict) verdict {
+	slices.SortFunc(verdicts, func(a, b verdict) int {
+		return cmp.Compare(a.Categories["performance"].Score, b.Categories["performance"].Score)
+	})
+	return verdicts[len(verdicts)/2]
+}
+
 // TestLighthouse lets Lighthouse load the form as a slow phone would. It runs by
 // itself (make lighthouse), for what it makes of times holds only on a machine that
 // has time for it: a busy one is several times slower than the slowest phone.
@@ -72,22 +83,26 @@ func TestLighthouse(t *testing.T) {
 		missing(t, "Chromium", "chromium is not installed")
 	}
 	s := openShop(t)
-	command := exec.CommandContext(t.Context(), "node", program, s.URL+path(s.session(t, premiumCampaign)), "--quiet",
-		"--output=json", "--output-path=stdout", "--only-categories=performance,accessibility,best-practices",
-		"--chrome-flags=--headless --no-sandbox --disable-dev-shm-usage --user-data-dir="+t.TempDir())
-	command.Env = append(os.Environ(), "CHROME_PATH="+chromium)
-	said, err := command.Output()
-	if err != nil {
-		t.Fatalf("Lighthouse: %v", err)
+	judge := func() (v verdict) {
+		command := exec.CommandContext(t.Context(), "node", program, s.URL+path(s.session(t, premiumCampaign)), "--quiet",
+			"--output=json", "--output-path=stdout", "--only-categories=performance,accessibility,best-practices",
+			"--chrome-flags=--headless --no-sandbox --disable-dev-shm-usage --user-data-dir="+t.TempDir())
+		command.Env = append(os.Environ(), "CHROME_PATH="+chromium)
+		said, err := command.Output()
+		if err != nil {
+			t.Fatalf("Lighthouse: %v", err)
+		}
+		if err := json.Unmarshal(said, &v); err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
-	var v verdict
-	if err := json.Unmarshal(said, &v); err != nil {
-		t.Fatal(err)
-	}
+	v := judgedInTheMiddle(judge(), judge(), judge())
 	for _, category := range []string{"accessibility", "best-practices", "performance"} {
 		score := v.Categories[category].Score
-		if category == "performance" && v.Environment.Speed < fastEnough {
-			t.Logf("performance is %.2f on a machine that is too busy to tell (%.0f)", score, v.Environment.Speed)
+		t.Logf("%s is %.2f, by a machine of %.0f", category, score, v.Environment.Speed)
+		if category == "performance" && score < 1 && v.Environment.Speed < fastEnough {
+			t.Log("the machine is too busy to tell")
 			continue
 		}
 		if score < 1 {
