@@ -232,3 +232,95 @@ func copyFile(t *testing.T, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+func TestWhatAKilledBackupLeft(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	business(t, env)
+	const begun, copied = "sepad backup 1\n{}\n…", "SQLite format 3\x00 and everything in it"
+	exists := func(t *testing.T, path string) bool {
+		t.Helper()
+		_, err := os.Lstat(path)
+		return err == nil
+	}
+	for name, test := range map[string]struct {
+		files map[string]string
+		stays bool
+	}{
+		"goes with the next backup into the folder":             {files: map[string]string{"old.part": begun, "old.copy": copied}},
+		"goes when it was killed before it wrote anything":      {files: map[string]string{"old.part": "", "old.copy": copied}},
+		"goes when it has the name of the next":                 {files: map[string]string{"new.part": "", "new.copy": ""}},
+		"is known by how it begins: other files stay":           {files: map[string]string{"film.part": "RIFF", "film.copy": copied}, stays: true},
+		"is known by its part: a copy without one stays":        {files: map[string]string{"shop.copy": copied}, stays: true},
+		"is known by its copy: an empty file without one stays": {files: map[string]string{"download.part": ""}, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			for name, text := range test.files {
+				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := source(env).Write(t.Context(), filepath.Join(folder, "new"), func(int64) {}); err != nil {
+				t.Fatal(err)
+			}
+			for name := range test.files {
+				if got := exists(t, filepath.Join(folder, name)); got != test.stays {
+					t.Errorf("%s: there is %t, want %t", name, got, test.stays)
+				}
+			}
+		})
+	}
+	t.Run("a link in its place is not followed", func(t *testing.T) {
+		folder := t.TempDir()
+		victim := filepath.Join(t.TempDir(), "victim")
+		if err := os.WriteFile(victim, []byte(begun), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, suffix := range []string{".part", ".copy"} {
+			path := filepath.Join(folder, "new"+suffix)
+			if err := os.Symlink(victim, path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := source(env).Write(t.Context(), filepath.Join(folder, "new"), func(int64) {}); err == nil || exists(t, filepath.Join(folder, "new")) {
+				t.Errorf("with a link at %s it was written: %v", suffix, err)
+			}
+			if text, err := os.ReadFile(victim); err != nil || string(text) != begun {
+				t.Errorf("through %s the file behind the link became %q, %v", suffix, text, err)
+			}
+			if !exists(t, path) {
+				t.Errorf("the link %s was taken away", suffix)
+			}
+			_ = os.Remove(path)
+		}
+	})
+	t.Run("one that is under way is let alone", func(t *testing.T) {
+		folder := t.TempDir()
+		first := filepath.Join(folder, "first")
+		meanwhile := func(int64) {
+			if _, err := source(env).Write(t.Context(), first, func(int64) {}); err == nil {
+				t.Error("two wrote one file")
+			}
+			_, err := source(env).Write(t.Context(), filepath.Join(folder, "second"), func(int64) {})
+			if err != nil && !exists(t, filepath.Join(folder, "second")) || !exists(t, first+".part") {
+				t.Errorf("beside it: %v", err)
+			}
+		}
+		if _, err := source(env).Write(t.Context(), first, meanwhile); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(folder, "*.*")); len(left) > 0 {
+			t.Errorf("left are %v", left)
+		}
+	})
+	t.Run("a restore that was killed is in nobody's way", func(t *testing.T) {
+		path, _ := write(t, env)
+		target := elsewhere(t, env)
+		if err := os.WriteFile(strings.TrimPrefix(target.Address, "sqlite:")+".restoring", []byte(copied), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := target.Restore(t.Context(), path); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -105,6 +105,20 @@ func TestAMovedShopGoesOn(t *testing.T) {
 // withoutAddress leaves out the links of a page, which say where it was read.
 func withoutAddress(page string) string { return page[strings.Index(page, `"results"`):] }
 
+// TestTablesOfOthersAreNotMoved is for a database whose log a program copies elsewhere,
+// which keeps tables of its own in it.
+func TestTablesOfOthersAreNotMoved(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	business(t, env)
+	env.Exec(t, `CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)`)
+	env.Exec(t, `INSERT INTO _litestream_seq VALUES (1, 17)`)
+	letGo(t, env)
+	if sums, err := moving(env, otherPlace(t, env)).Run(t.Context()); err != nil || sums["sessions"] != 2 {
+		t.Errorf("it counted %v: %v", sums, err)
+	}
+}
+
 func TestAMoveChangesNoValue(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {

@@ -61,7 +61,8 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 		return m, err
 	}
 	draft := place + ".restoring"
-	defer func() { removeDraft(draft) }()
+	removeDraft(draft) // of a restore that was killed
+	defer removeDraft(draft)
 	if err := db.Undump(ctx, "sqlite:"+draft, stream); err != nil {
 		return m, fmt.Errorf("the backup is damaged, or was made with another key: %w", err)
 	}

@@ -38,19 +38,22 @@ func (s Source) Write(ctx context.Context, path string, progress func(bytes int6
 		CreatedAt: s.Now.UTC(), Environment: s.Environment, Engine: db.EngineOf(s.Address),
 		Schema: store.SchemaVersion, Key: s.Vault.Current(),
 	}
-	const ownerOnly = 0o600
-	part := path + ".part"
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, ownerOnly)
-	if err != nil {
+	if err := removeLeftovers(path); err != nil {
 		return m, err
+	}
+	part := path + partSuffix
+	file, err := createPart(part)
+	if err != nil {
+		return m, fmt.Errorf("the backup could not be begun (another one under way holds its .part locked): %w", err)
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.Remove(part))
 		}
+		err = errors.Join(err, file.Close()) // and only now another may take its place
 	}()
 	out := &counting{to: file, told: progress}
-	err = errors.Join(s.copyTo(ctx, out, path+".copy", &m), file.Chmod(ownerOnly), file.Sync(), file.Close())
+	err = errors.Join(s.copyTo(ctx, out, path+copySuffix, &m), file.Chmod(ownerOnly), file.Sync())
 	if err != nil {
 		return m, fmt.Errorf("the backup could not be written: %w", err)
 	}

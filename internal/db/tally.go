@@ -47,14 +47,16 @@ type column struct{ table, name, kind string }
 // isMoney tells by the rule for names.
 func (c column) isMoney() bool { return strings.HasSuffix(c.name, "_minor") }
 
+// othersTables begin the names of tables that are not ours: the queue's, the list of
+// migrations, SQLite's own, and those of who copies its log elsewhere.
+var othersTables = []string{"river_", "goose_", "sqlite_", "_litestream_"}
+
 // columns are those of all our tables, in the order of the schema.
 func columns(ctx context.Context, read reading, catalog string) ([]column, error) {
 	result, err := read(ctx, catalog)
 	all, err := Collect(result, err, func(r Rows) (c column, err error) { return c, r.Scan(&c.table, &c.name, &c.kind) })
 	return slices.DeleteFunc(all, func(c column) bool {
-		return slices.ContainsFunc([]string{"river_", "goose_", "sqlite_"}, func(others string) bool {
-			return strings.HasPrefix(c.table, others)
-		})
+		return slices.ContainsFunc(othersTables, func(others string) bool { return strings.HasPrefix(c.table, others) })
 	}), err
 }
 
