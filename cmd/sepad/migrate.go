@@ -7,6 +7,7 @@ import (
 
 	"sepad/internal/clock"
 	"sepad/internal/config"
+	"sepad/internal/db"
 	"sepad/internal/store"
 )
 
@@ -64,8 +65,13 @@ func (c *migrateCommand) finish(p *program, st *store.Store, access config.Acces
 	bar := newProgress(p.stderr)
 	done, err := st.FinishUpgrade(p.ctx, clock.Real{}.Now(), func(done, total int) { bar.show("rows sealed anew", done, total) })
 	bar.clear()
-	if err == nil {
-		fmt.Fprintf(p.stdout, "The upgrade is finished: %d rows were sealed anew, and older versions are refused.\n", done)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "The upgrade is finished: %d rows were sealed anew, and older versions are refused.\n", done)
+	if err = st.Rewrite(p.ctx); errors.Is(err, db.ErrInUse) {
+		fmt.Fprintln(p.stdout, "The file of the database may still hold tokens in room that is not used. To have it written anew, stop the server and run this once more.")
+		return nil
 	}
 	return err
 }

@@ -52,6 +52,27 @@ func (d *DB) CheckFile(ctx context.Context) error {
 	return nil
 }
 
+// Rewrite writes an SQLite file anew, so that neither it nor its log holds anything of
+// what was overwritten or removed before. Nobody can write meanwhile, so that it is
+// refused while a server runs (ErrInUse). PostgreSQL uses such room again by itself.
+func (d *DB) Rewrite(ctx context.Context) error {
+	file, ok := d.engine.(*sqlite)
+	if !ok {
+		return nil
+	}
+	unlock, err := d.LockForServing()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := file.writer.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("the database file could not be written anew: %w", err)
+		}
+	}
+	return nil
+}
+
 // damaged says what the reason may be.
 func damaged(path string, why error) error {
 	return fmt.Errorf("the database file %s cannot be used: %w; if it was copied there, the -wal file of the one before must not lie beside it", path, why)

@@ -106,3 +106,41 @@ func TestALinkDoesNotLeadPastTheLock(t *testing.T) {
 		t.Errorf("by a second name: %v", err)
 	}
 }
+
+// TestWhatIsRemovedIsBlottedOut reads the file as a thief does.
+func TestWhatIsRemovedIsBlottedOut(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sepad.db")
+	const secret = "a name that was erased"
+	change := func(statements ...string) {
+		t.Helper()
+		engine, err := openSQLite(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range statements {
+			if _, err := engine.writer.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := engine.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func() bool {
+		t.Helper()
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(content), secret)
+	}
+	change("CREATE TABLE people (name TEXT UNIQUE)", "INSERT INTO people VALUES ('one'), ('"+secret+"'), ('two')")
+	if !holds() {
+		t.Fatal("the test cannot find what is there")
+	}
+	change("UPDATE people SET name = 'x' WHERE name LIKE 'a name%'")
+	if holds() {
+		t.Error("it can still be read")
+	}
+}

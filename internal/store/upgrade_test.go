@@ -94,6 +94,12 @@ func TestAnUpgradeIsFinished(t *testing.T) {
 		if env.Engine == "postgres" && strings.Contains(loot, open.Session.Token) {
 			t.Error("a token lies open")
 		}
+		if err := other.Rewrite(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if strings.Contains(env.Stolen(t), open.Session.Token) {
+			t.Error("a token lies open in what is left of rows")
+		}
 		for name, st := range map[string]*store.Store{"that runs": running, "that finished": other, "that starts": process(t, env, key)} {
 			t.Run("the session is known to a process "+name, func(t *testing.T) { wantKnown(t, st, open.Session) })
 		}
