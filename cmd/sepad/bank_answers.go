@@ -96,11 +96,7 @@ func (c *bankUnmatchedCommand) Run(p *program) error {
 				return err
 			}
 			for _, line := range found.Rows {
-				body, err := admin.BankEntryOf(b, line)
-				if err != nil {
-					return err
-				}
-				bodies, beyond = append(bodies, body), line.ID
+				bodies, beyond = append(bodies, admin.BankEntryOf(p.ctx, b, line)), line.ID
 			}
 			if len(found.Rows) < unmatchedPage && found.Reached == uuid.Nil {
 				break
@@ -154,12 +150,8 @@ func (c *bankAssignCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		body, err := admin.BankEntryOf(b, line)
-		if err != nil {
-			return err
-		}
 		if c.JSON {
-			return p.printJSON(body)
+			return p.printJSON(admin.BankEntryOf(p.ctx, b, line))
 		}
 		fmt.Fprintf(p.stdout, "%s %s of %s belongs to %s.\n", line.Kind, line.AmountMinor, line.BookingDate, c.Transaction)
 		return nil

@@ -128,6 +128,19 @@ func (a *Admin) previewBankFile(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// readAfter reads the position behind which a list is shown, 0 for all of it.
+func readAfter(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("after")
+	if text == "" {
+		return 0, nil
+	}
+	after, err := strconv.ParseInt(text, 10, 32) // what a position is in the database
+	if err != nil || after < 0 {
+		return 0, payment.Fields{"after": "after must be the position of an entry."}.Err()
+	}
+	return int(after), nil
+}
+
 func (a *Admin) findBankFile(r *http.Request) (store.BankFile, error) {
 	id, err := pathID(r, "id", store.ErrNoBankFile)
 	if err != nil {
@@ -146,11 +159,9 @@ func (a *Admin) showBankFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	after := 0
-	if text := r.URL.Query().Get("after"); text != "" {
-		if after, err = strconv.Atoi(text); err != nil {
-			return payment.Fields{"after": "after must be a number."}.Err()
-		}
+	after, err := readAfter(r)
+	if err != nil {
+		return err
 	}
 	body, err := BankFileDetail(r.Context(), a.Banking, file, after, shownCollections)
 	if err != nil {
@@ -239,16 +250,17 @@ func (a *Admin) showBankStatement(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	after, _ := strconv.Atoi(r.URL.Query().Get("after")) // from the beginning
+	after, err := readAfter(r)
+	if err != nil {
+		return err
+	}
 	lines, err := a.Store.Tenant(tenantID).BankLines(r.Context(), id, after, shownCollections)
 	if err != nil {
 		return err
 	}
 	body := bankStatementDetail{bankStatementBody: bankStatementOf(found), Entries: make([]BankEntryBody, len(lines))}
 	for i, line := range lines {
-		if body.Entries[i], err = BankEntryOf(a.Banking, line); err != nil {
-			return err
-		}
+		body.Entries[i] = BankEntryOf(r.Context(), a.Banking, line)
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)
 	return nil
@@ -266,15 +278,11 @@ func (a *Admin) listBankEntries(w http.ResponseWriter, r *http.Request) error {
 	default:
 		q.bad.Add("matched", "matched must be true or false.")
 	}
-	var failed error
-	err := answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.BankLine], error) {
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.BankLine], error) {
 		return listing.SearchBankLines(ctx, a.Store, search, s)
 	}, func(l store.BankLine) uuid.UUID { return l.ID }, func(l store.BankLine) BankEntryBody {
-		body, err := BankEntryOf(a.Banking, l)
-		failed = errors.Join(failed, err)
-		return body
+		return BankEntryOf(r.Context(), a.Banking, l)
 	})
-	return errors.Join(err, failed)
 }
 
 // assignBankEntry answers POST /bank-entries/{id}/assign/ {"transaction_id"}.
@@ -300,11 +308,7 @@ func (a *Admin) assignBankEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := BankEntryOf(a.Banking, line)
-	if err != nil {
-		return err
-	}
-	web.WriteJSON(w, r, http.StatusOK, body)
+	web.WriteJSON(w, r, http.StatusOK, BankEntryOf(r.Context(), a.Banking, line))
 	return nil
 }
 

@@ -250,12 +250,11 @@ type BankEntryBody struct {
 	TransactionID *uuid.UUID           `json:"transaction_id"`
 }
 
-// BankEntryOf shows a line with what the bank wrote in words.
-func BankEntryOf(b *banking.Banking, l store.BankLine) (BankEntryBody, error) {
-	text, err := b.Text(l)
+// BankEntryOf shows a line with what the bank wrote in words; words that were spoilt are left out, and the log says so.
+func BankEntryOf(ctx context.Context, b *banking.Banking, l store.BankLine) BankEntryBody {
 	return BankEntryBody{
 		ID: l.ID, TenantID: l.TenantID, GatewayID: l.GatewayID, StatementID: l.StatementID, Position: l.Position, Source: l.Source, Kind: l.Kind,
 		Amount: l.AmountMinor.String(), Charges: l.ChargesMinor.String(), Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: given(l.BookingDate),
-		Reference: given(l.Reference), Reason: given(l.Reason), Text: text, Result: l.Result, Note: given(l.Note), TransactionID: l.TransactionID,
-	}, err
+		Reference: given(l.Reference), Reason: given(l.Reason), Text: b.Text(ctx, l), Result: l.Result, Note: given(l.Note), TransactionID: l.TransactionID,
+	}
 }

@@ -78,13 +78,21 @@ func (r *reader) flush() error {
 // longestReference is how much of a bank's reference is kept: more is no reference, and no index takes it.
 const longestReference = 140
 
+// cutText shortens a text to so many bytes and leaves no half of a character.
+func cutText(text string, longest int) string {
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "")
+}
+
 // writeDown keeps the lines with what became of them.
 func (r *reader) writeDown() error {
 	lines := make([]store.BankLine, len(r.items))
 	for i, it := range r.items {
 		r.statement.LineCount++
 		it.line.Position = r.statement.LineCount
-		it.line.Reference = it.line.Reference[:min(len(it.line.Reference), longestReference)]
+		it.line.Reference = cutText(it.line.Reference, longestReference)
 		r.reading.Counts.add(it.line.Result)
 		if text := strings.TrimSpace(it.text); text != "" && !r.isDryRun {
 			sealed, err := r.Checkout.Vault.Seal([]byte(text), store.BindBankLine(r.statement.TenantID, r.statement.ID, it.line.Position))

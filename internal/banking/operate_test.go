@@ -2,10 +2,13 @@ package banking_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/banking"
 	"sepad/internal/gateway/bank/playedbank"
 )
 
@@ -62,12 +65,39 @@ func TestPeopleSteerFiles(t *testing.T) {
 				t.Errorf("%d, %d bytes that were never sent", content.Status, len(content.Raw))
 			}
 		})
+		t.Run("what is shown behind a position that is none is said to be wrong", func(t *testing.T) {
+			id := first(t, b.operator(t, "bank-files/", nil).Want(t, 200, nil), "results")["id"].(string)
+			for _, after := range []string{"99999999999999999999", "4294967296", "-1", "x", "%00"} {
+				b.operator(t, "bank-files/"+id+"/?after="+after, nil).WantBad(t, map[string]string{"after": "after must be the position of an entry."})
+			}
+			b.operator(t, "bank-files/"+id+"/?after=1", nil).Want(t, 200, apptest.Fields{"collections": []any{}})
+		})
+		t.Run("a line is not given to a payment of another account", func(t *testing.T) {
+			other := secondBank(t, b)
+			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
+			must(t, err)
+			_, err = b.App.Banking.Read(t.Context(), other, "statement.xml", asFile(statement), false)
+			must(t, err)
+			lines := b.operator(t, "bank-entries/?matched=false&gateway_id="+other.ID.String(), nil).Want(t, 200, nil)
+			line := first(t, lines, "results")
+			b.operator(t, "bank-entries/"+line["id"].(string)+"/assign/", apptest.Body{"transaction_id": sent}).
+				WantDetail(t, 409, "The transaction is in no bank file of this gateway.")
+			b.wantStatus(t, sent, "pending")
+			b.operator(t, "bank-statements/"+line["statement_id"].(string)+"/?after=99999999999999999999", nil).
+				WantBad(t, map[string]string{"after": "after must be the position of an entry."})
+
+			b.Env.Exec(t, `UPDATE bank_lines SET text_sealed = 'spoilt' WHERE id = $1`, line["id"])
+			again := b.operator(t, "bank-entries/?matched=false&gateway_id="+other.ID.String(), nil).Want(t, 200, nil)
+			if shown := first(t, again, "results"); shown["id"] != line["id"] || shown["text"] != "" {
+				t.Errorf("a line whose text was spoilt is shown as %v", shown)
+			}
+		})
 		t.Run("a line that matched nothing is given its place by hand, once", func(t *testing.T) {
 			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
 			must(t, err)
 			_, err = b.App.Banking.Read(t.Context(), b.account, "statement.xml", asFile(statement), false)
 			must(t, err)
-			open := b.operator(t, "bank-entries/?matched=false", nil).Want(t, 200, nil)
+			open := b.operator(t, "bank-entries/?matched=false&gateway_id="+houseBank, nil).Want(t, 200, nil)
 			line, assign := "", apptest.Body{"transaction_id": sent}
 			for _, one := range open.Get(t, "results").([]any) {
 				if one := one.(map[string]any); one["kind"] == "returned" {
@@ -94,5 +124,33 @@ func TestTheSumsOfFileAndStatementAreEqual(t *testing.T) {
 	must(t, err)
 	if !m.Agrees() || m.CreditedMinor == nil || *m.CreditedMinor != 98_00 || m.CollectedMinor != 98_00 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// secondBank gives the shop another account, at another bank.
+func secondBank(t *testing.T, b *bundle) *banking.Account {
+	t.Helper()
+	b.Apply(t, fmt.Sprintf(`tenants:
+  - id: %s
+    name: Bergladen
+    creditor: {name: Bergladen GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
+    gateways:
+      - id: 019d0000-0000-7000-8000-0000000000b2
+        name: Second bank
+        adapter: bank
+        test_mode: true
+        settings: {account_iban: DE89370400440532013000, folder: %q}
+`, apptest.Shop, filepath.Join(t.TempDir(), "second")))
+	account, err := b.App.Banking.Find(t.Context(), "Second bank")
+	must(t, err)
+	return account
+}
+
+func TestATextIsCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"abc": "abc", "abcd": "abcd", "abcde": "abcd", "abcä": "abc", "aä": "aä", "😀x": "😀", "a😀": "a"} {
+		if got := banking.CutText(text, 4); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
 	}
 }

@@ -24,6 +24,8 @@ type BankFileEntry struct {
 	EndToEndID       string
 	MandateReference string
 	MaskedIBAN       string
+	// GatewayID is the account whose file it is in, read with it.
+	GatewayID uuid.UUID
 	// Status is the transaction's, read with it: its outcome is open, it was refused,
 	// or its money came and went back.
 	Status                     payment.TransactionStatus
@@ -313,13 +315,13 @@ func (t Tenant) BankBlocks(ctx context.Context, fileID uuid.UUID) ([]BankBlock, 
 }
 
 var bankEntryQuery = `
-	SELECT ` + bankEntries.List("e") + `, t.status, t.status = 'pending', t.status = 'declined', t.status = 'charged_back', c.reported_at
+	SELECT ` + bankEntries.List("e") + `, e.gateway_id, t.status, t.status = 'pending', t.status = 'declined', t.status = 'charged_back', c.reported_at
 	FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
 	LEFT JOIN chargebacks c ON c.tenant_id = t.tenant_id AND c.merchant_transaction_id = t.merchant_transaction_id
 	WHERE e.tenant_id = $1 `
 
 func scanBankEntry(r db.Rows) (e BankFileEntry, err error) {
-	return e, r.Scan(append(bankEntries.Fields(&e), &e.Status, &e.IsOpen, &e.IsDeclined, &e.IsBack, db.Instant{To: &e.BackAt})...)
+	return e, r.Scan(append(bankEntries.Fields(&e), &e.GatewayID, &e.Status, &e.IsOpen, &e.IsDeclined, &e.IsBack, db.Instant{To: &e.BackAt})...)
 }
 
 // BankFileEntries gives the payments of a file in their order, beginning after a

@@ -1,0 +1,4 @@
+package banking
+
+// CutText is cutText for tests.
+var CutText = cutText
