@@ -116,7 +116,15 @@ func (a *API) findKey(ctx context.Context, key string) (store.Credential, bool, 
 	if !merchant.KeyFitsEnvironment(key, a.Environment) {
 		return store.Credential{}, false, nil
 	}
-	caller, known, err := a.Store.CredentialByKeyHash(ctx, merchant.HashAPIKey(key))
+	hash := merchant.HashAPIKey(key)
+	if _, recalled := a.Store.RecallCredential(hash); !recalled {
+		leave, err := a.strangers.enter(ctx, web.ClientKey(ctx))
+		if err != nil {
+			return store.Credential{}, false, err
+		}
+		defer leave()
+	}
+	caller, known, err := a.Store.CredentialByKeyHash(ctx, hash)
 	if known {
 		a.KeyUses.Note(caller.KeyID, a.Real.Now())
 	}

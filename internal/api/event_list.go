@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -33,7 +34,10 @@ type eventBody struct {
 	Data           json.RawMessage       `json:"data"`
 }
 
-func eventOf(e store.FeedEvent) eventBody {
+func (a *API) eventOf(ctx context.Context, e store.FeedEvent) eventBody {
+	if e.Unreadable != nil {
+		a.tellUnreadable(ctx, "event", e.ID, e.Unreadable)
+	}
 	body := eventBody{
 		ID: e.ID, Type: e.Kind, CreatedAt: instant(e.CreatedAt), Delivered: e.GoesOut && e.Status == store.DeliveryDelivered,
 		Data: json.RawMessage(e.Payload),
@@ -67,7 +71,7 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request, caller store.Cr
 		Next: a.Checkout.PublicURL + r.URL.Path + "?" + query.Encode(), HasMore: page.More, Results: make([]eventBody, len(page.Events)),
 	}
 	for i, e := range page.Events {
-		body.Results[i] = eventOf(e)
+		body.Results[i] = a.eventOf(r.Context(), e)
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)
 	return nil
@@ -83,7 +87,7 @@ func (a *API) showEvent(w http.ResponseWriter, r *http.Request, caller store.Cre
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, eventOf(found))
+	web.WriteJSON(w, r, http.StatusOK, a.eventOf(r.Context(), found))
 	return nil
 }
 

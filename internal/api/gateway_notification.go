@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/gateway"
+	"sepad/internal/limit"
 	"sepad/internal/payment"
 	"sepad/internal/web"
 )
@@ -25,8 +26,12 @@ type notifiedBody struct {
 }
 
 // receiveNotification answers POST /gateways/{gateway_id}/notifications/. There
-// is no bearer: the adapter knows its gateway's signature.
+// is no bearer: the adapter knows its gateway's signature. Whoever has just sent many
+// that were none waits before anything is looked up; gateways send again.
 func (a *API) receiveNotification(w http.ResponseWriter, r *http.Request) error {
+	if wait := a.Limiter.Wait(r.Context(), limit.AuthFailure, web.ClientKey(r.Context()), a.Real.Now()); wait > 0 {
+		return web.Throttled(wait)
+	}
 	id, err := uuid.Parse(r.PathValue("gateway_id"))
 	if err != nil {
 		return checkout.ErrNoGateway
@@ -39,6 +44,8 @@ func (a *API) receiveNotification(w http.ResponseWriter, r *http.Request) error 
 	switch {
 	case errors.Is(err, gateway.ErrForged):
 		return a.refuse(r.Context(), errForged)
+	case errors.Is(err, checkout.ErrNoGateway):
+		return a.refuse(r.Context(), checkout.ErrNoGateway)
 	case errors.Is(err, gateway.ErrUnreadable):
 		return errUnreadable
 	case err != nil:

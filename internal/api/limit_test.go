@@ -120,6 +120,12 @@ var scopes = []struct {
 	{limit.AuthFailure, false, func(*testing.T, *apptest.Server, string) apptest.Request {
 		return apptest.Request{Path: ibanPath, Key: "ps_guess", Body: body{}}
 	}},
+	{limit.AuthFailure, false, func(*testing.T, *apptest.Server, string) apptest.Request {
+		return apptest.Request{Path: "/gateways/" + apptest.Shop + "/notifications/", Body: body{}}
+	}},
+	{limit.AuthFailure, false, func(*testing.T, *apptest.Server, string) apptest.Request {
+		return apptest.Request{Path: "/gateways/" + apptest.Gateway + "/notifications/", Body: body{}}
+	}},
 }
 
 func retrieveRequest(_ *testing.T, _ *apptest.Server, token string) apptest.Request {

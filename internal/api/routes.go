@@ -23,6 +23,8 @@ type API struct {
 	Environment merchant.Environment
 	// Real is the world's time, by which limits count.
 	Real clock.Clock
+
+	strangers strangers
 }
 
 // Routes is the whole merchant API, and the door for gateways.

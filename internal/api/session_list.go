@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -24,8 +25,8 @@ type sessionPage struct {
 // listedBody is a session in a list.
 type listedBody struct {
 	ID                uuid.UUID             `json:"id"`
-	SessionToken      string                `json:"session_token"`
-	PaymentURL        string                `json:"payment_url"`
+	SessionToken      *string               `json:"session_token"`
+	PaymentURL        *string               `json:"payment_url"`
 	Status            payment.SessionStatus `json:"status"`
 	PaymentInFlight   bool                  `json:"payment_in_flight"`
 	Amount            string                `json:"amount"`
@@ -62,8 +63,9 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request, caller store.
 	}
 	body := sessionPage{Next: given(page.Next), Previous: given(page.Previous), Results: make([]listedBody, len(page.Rows))}
 	for i, s := range page.Rows {
+		// One whose token was spoilt is listed without: the others are asked for as well.
 		if s.Token, err = a.Store.OpenToken(s.Session, s.Kept); err != nil {
-			return err
+			a.tellUnreadable(r.Context(), "session", s.ID, err)
 		}
 		body.Results[i] = a.listedOf(s, now)
 	}
@@ -73,15 +75,24 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request, caller store.
 
 func (a *API) listedOf(s listing.SessionRecord, now time.Time) listedBody {
 	body := listedBody{
-		ID: s.ID, SessionToken: s.Token, PaymentURL: a.Checkout.PaymentURL(s.Token), Status: s.StatusAt(now),
+		ID: s.ID, SessionToken: given(s.Token), Status: s.StatusAt(now),
 		PaymentInFlight: s.InFlight(), Amount: s.Terms.DueMinor().String(), Currency: s.Terms.Currency,
 		BillingType: s.Terms.BillingType, AttemptsUsed: s.AttemptsUsed, AttemptsRemaining: s.AttemptsRemaining(),
 		LastTransactionID: s.LastTransactionID, TenantReferenceID: s.TenantReferenceID, Metadata: s.Options.Metadata.JSON(),
 		Lead:      listedLeadBody{s.Lead.ID, leadBody{s.Lead.FirstName, s.Lead.LastName, s.Lead.Email}},
 		ExpiresAt: instant(s.ExpiresAt), CreatedAt: instant(s.CreatedAt), UpdatedAt: instant(s.UpdatedAt),
 	}
+	if s.Token != "" {
+		body.PaymentURL = new(a.Checkout.PaymentURL(s.Token))
+	}
 	if o := s.Order; o != nil {
 		body.Order = &orderBody{o.ID, o.Number, o.Status}
 	}
 	return body
+}
+
+// tellUnreadable tells the operator of a record whose token does not open, which the
+// merchant is shown without.
+func (a *API) tellUnreadable(ctx context.Context, kind string, id uuid.UUID, why error) {
+	a.Checkout.Logger.ErrorContext(ctx, "a sealed token cannot be read and needs a person", "kind", kind, "id", id, "error", why)
 }

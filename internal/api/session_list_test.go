@@ -10,6 +10,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 )
 
@@ -119,6 +120,41 @@ func TestListedSessionsAreTheirMerchants(t *testing.T) {
 				if got := findSessions(t, s, s.Key, query); slices.Contains(got, last) {
 					t.Errorf("%v are %v", query, got)
 				}
+			}
+		})
+	})
+}
+
+// TestASpoiltRecordDoesNotHideTheOthers is for whoever changes the database by hand, or
+// a disk that does.
+func TestASpoiltRecordDoesNotHideTheOthers(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		spoilt, _ := s.Completed(t, apptest.Direct())
+		whole, _ := s.Completed(t, apptest.Direct())
+		s.Env.Exec(t, `UPDATE sessions SET token_sealed = 'spoilt' WHERE token = $1`, store.TokenKey(spoilt))
+		t.Run("in the list of sessions it has no token", func(t *testing.T) {
+			s.Do(t, apptest.Request{Path: apptest.Sessions, Key: s.Key}).Want(t, http.StatusOK, fields{
+				"results.0.session_token": whole, "results.0.payment_url": apptest.Any, "results.1.session_token": nil, "results.1.payment_url": nil,
+				"results.1.id": apptest.Any, "results.1.status": "COMPLETED",
+			})
+		})
+		t.Run("in the feed of events it has the beginning of one", func(t *testing.T) {
+			s.Env.Exec(t, `UPDATE events SET token_sealed = 'spoilt' WHERE token_sealed <> '' AND payload LIKE $1`, "%"+payment.ShortToken(spoilt)+"%")
+			page := s.Do(t, apptest.Request{Path: "/api/v1/events/", Key: s.Key}).Want(t, http.StatusOK, nil)
+			if raw := string(page.Raw); strings.Contains(raw, spoilt) || !strings.Contains(raw, payment.ShortToken(spoilt)) || !strings.Contains(raw, whole) {
+				t.Errorf("the feed is %s", raw)
+			}
+		})
+		t.Run("the operator is told, and can count", func(t *testing.T) {
+			for _, kind := range []string{`"kind":"session"`, `"kind":"event"`} {
+				if !strings.Contains(s.Log(), kind) {
+					t.Errorf("the log does not say %s", kind)
+				}
+			}
+			metrics := s.Do(t, apptest.Request{Path: "/metrics", Key: apptest.AdminToken}).Raw
+			if strings.Contains(string(metrics), "sepad_unreadable_total 0\n") || !strings.Contains(string(metrics), "sepad_unreadable_total ") {
+				t.Error("nothing is counted")
 			}
 		})
 	})

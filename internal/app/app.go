@@ -263,6 +263,7 @@ func (a *App) watch() {
 	a.metrics.WatchClockSkew(a.skew.measure)
 	a.metrics.WatchRebillPauses(a.rebillPauses)
 	a.metrics.WatchSetAside(a.Checkout.Aside.Total)
+	a.metrics.WatchUnreadable(a.config.Vault.Unopened)
 }
 
 // rebillPauses counts the gateway accounts that are paused, and those of them that

@@ -84,6 +84,21 @@ func (l *Limiter) admit(ctx context.Context, who caller, rate int, now time.Time
 	return l.memory.admit(who, rate, now)
 }
 
+// Wait is how long a caller has to wait who has used up its calls, 0 for not at all.
+// Nothing is counted.
+func (l *Limiter) Wait(ctx context.Context, scope Scope, key string, now time.Time) time.Duration {
+	rate, who := l.rates[scope], caller{scope, key}
+	if rate == 0 {
+		return 0
+	}
+	if l.shared != nil {
+		if wait, answered := l.shared.slide(ctx, who, rate, window, false, now); answered {
+			return wait
+		}
+	}
+	return l.memory.wait(who, rate, now)
+}
+
 // Close lets go of Redis.
 func (l *Limiter) Close() error {
 	if l.shared == nil {

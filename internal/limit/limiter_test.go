@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"sepad/internal/testenv"
 )
 
 var start = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -131,6 +133,47 @@ func TestWhoKeepsKnockingIsLetInOnTime(t *testing.T) {
 	}
 	if _, ok := l.Allow(t.Context(), BrowserPay, "a", start.Add(time.Second)); !ok {
 		t.Error("refused after a second")
+	}
+}
+
+func TestWhoHasUsedUpItsCallsIsKnownWithoutCounting(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{"in memory": "", "in Redis": testenv.RedisURL(t)} {
+		t.Run(name, func(t *testing.T) {
+			l := newLimiter(t, Settings{Rates: Rates{AuthFailure: 2, Page: 0}, RedisURL: url, patience: unhurried})
+			if url != "" {
+				byOurTime(l)
+			}
+			ask := func(after time.Duration) time.Duration {
+				return l.Wait(t.Context(), AuthFailure, "a", start.Add(after))
+			}
+			for range 5 {
+				if wait := ask(0); wait != 0 {
+					t.Fatalf("before any call it waits %s", wait)
+				}
+			}
+			for i := range 2 {
+				if _, ok := l.Allow(t.Context(), AuthFailure, "a", start); !ok {
+					t.Fatalf("call %d was refused", i)
+				}
+			}
+			for after, want := range map[time.Duration]time.Duration{0: time.Second, 400 * time.Millisecond: 600 * time.Millisecond} {
+				if wait := ask(after); wait != want {
+					t.Errorf("after %s it waits %s", after, wait)
+				}
+			}
+			if wait := l.Wait(t.Context(), AuthFailure, "b", start); wait != 0 {
+				t.Errorf("another one waits %s", wait)
+			}
+			if wait := l.Wait(t.Context(), Page, "a", start); wait != 0 {
+				t.Errorf("where nothing is limited it waits %s", wait)
+			}
+			for _, after := range []time.Duration{time.Second, -time.Hour} {
+				if wait := ask(after); wait != 0 {
+					t.Errorf("after %s it waits %s", after, wait)
+				}
+			}
+		})
 	}
 }
 

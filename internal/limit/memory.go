@@ -51,6 +51,22 @@ func (m *memory) admit(who caller, rate int, now time.Time) time.Duration {
 	return s.find(who).admit(rate, now.UnixNano())
 }
 
+// wait is what admit would give, and counts nothing. After a clock was set back nobody
+// waits for what it remembers.
+func (m *memory) wait(who caller, rate int, now time.Time) time.Duration {
+	s := &m.shards[maphash.Comparable(m.seed, who)%shardCount]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, windows := range []map[caller]*instants{s.young, s.old} {
+		if w := windows[who]; w != nil {
+			if wait := w.wait(rate, now.UnixNano()); wait <= window {
+				return wait
+			}
+		}
+	}
+	return 0
+}
+
 // turn makes the young generation the old one when its time is over, or when
 // the clock was set back that far. A window that is thrown away has thus been
 // unused for longer than it remembers.
@@ -94,16 +110,24 @@ func (w *instants) admit(rate int, now int64) time.Duration {
 	if n := len(w.at); n > 0 && now < w.at[n-1] {
 		now = w.afterStepBack(now)
 	}
+	if wait := w.wait(rate, now); wait > 0 {
+		return wait
+	}
+	if 2*w.head >= len(w.at) {
+		w.at, w.head = append(w.at[:0], w.at[w.head:]...), 0
+	}
+	w.at = append(w.at, now)
+	return 0
+}
+
+// wait forgets what has passed and gives the time until there is room.
+func (w *instants) wait(rate int, now int64) time.Duration {
 	for w.head < len(w.at) && now-w.at[w.head] >= int64(window) {
 		w.head++
 	}
 	if len(w.at)-w.head >= rate {
 		return time.Duration(w.at[len(w.at)-rate] + int64(window) - now)
 	}
-	if 2*w.head >= len(w.at) {
-		w.at, w.head = append(w.at[:0], w.at[w.head:]...), 0
-	}
-	w.at = append(w.at, now)
 	return 0
 }
 

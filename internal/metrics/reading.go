@@ -122,7 +122,17 @@ func (m *Metrics) WatchRebillPauses(read func(context.Context) (map[string]int, 
 
 // WatchSetAside counts the records that background work could not do.
 func (m *Metrics) WatchSetAside(read func() int64) {
-	total := prometheus.NewDesc("sepad_set_aside_total", "Records that due work failed on and that need a person.", nil, nil)
+	m.watchTotal("sepad_set_aside_total", "Records that due work failed on and that need a person.", read)
+}
+
+// WatchUnreadable counts sealed values that were wanted and did not open.
+func (m *Metrics) WatchUnreadable(read func() int64) {
+	m.watchTotal("sepad_unreadable_total", "Sealed values that could not be opened: they were changed, or their key is gone.", read)
+}
+
+// watchTotal shows a count that this process keeps.
+func (m *Metrics) watchTotal(name, help string, read func() int64) {
+	total := prometheus.NewDesc(name, help, nil, nil)
 	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
 		show(prometheus.MustNewConstMetric(total, prometheus.CounterValue, float64(read())))
 	}))

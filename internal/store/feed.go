@@ -18,6 +18,8 @@ type FeedEvent struct {
 	ID      uuid.UUID
 	Kind    payment.EventKind
 	Payload string
+	// Unreadable says why the payload has only the beginning of the session's token.
+	Unreadable error
 	// GoesOut tells that it is sent to a webhook profile, with Status how far that is.
 	GoesOut   bool
 	Status    DeliveryStatus
@@ -91,7 +93,8 @@ func (t Tenant) scanFeedEvent(r db.Rows) (e FeedEvent, err error) {
 	if err := r.Scan(&e.ID, &e.Kind, &e.Payload, &sealed, &e.GoesOut, &e.Status, db.Instant{To: &e.CreatedAt}, &e.Position); err != nil {
 		return e, err
 	}
-	if whole, _, err := t.store.wholePayload(t.ID, e.ID, e.Payload, sealed); err == nil {
+	whole, _, err := t.store.wholePayload(t.ID, e.ID, e.Payload, sealed)
+	if e.Unreadable = err; err == nil {
 		e.Payload = whole
 	}
 	return e, nil

@@ -51,6 +51,7 @@ type Vault struct {
 	current   string
 	keys      map[string]*keyring
 	bindsRows atomic.Bool
+	unopened  atomic.Int64
 }
 
 // keyring is one of the operator's keys with those that are derived from it.
@@ -240,8 +241,20 @@ func (r *keyring) key(bound bool, to Binding) tink.AEAD {
 	}
 }
 
+// Unopened counts the kept texts that did not open: somebody has changed them, or a
+// key is gone. What was handed out may come back in any form.
+func (v *Vault) Unopened() int64 { return v.unopened.Load() }
+
 // Open decrypts what Seal made with the same binding.
 func (v *Vault) Open(sealed string, from Binding) ([]byte, error) {
+	plain, err := v.open(sealed, from)
+	if err != nil && !from.isHanded && sealed != "" {
+		v.unopened.Add(1)
+	}
+	return plain, err
+}
+
+func (v *Vault) open(sealed string, from Binding) ([]byte, error) {
 	name, text, found := strings.Cut(sealed, ":")
 	text, bound := strings.CutPrefix(text, boundMark)
 	cipher, err := encoding.DecodeString(text)
