@@ -31,6 +31,8 @@ const (
 	// logoPatience is how long a page waits for it.
 	logoPatience = 700 * time.Millisecond
 	maxLogos     = 1000
+	maxLogoHead  = 64 << 10
+	maxRedirects = 3
 )
 
 // logoTypes are the pictures that are passed on. Browsers run no script in a
@@ -65,13 +67,23 @@ func NewLogos(allowPrivate bool) *Logos {
 	return &Logos{
 		kept: map[string]logo{},
 		client: &http.Client{
-			Timeout:   logoTimeout,
-			Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: logoTimeout},
+			Timeout:       logoTimeout,
+			Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: logoTimeout, MaxResponseHeaderBytes: maxLogoHead},
+			CheckRedirect: mayFollow,
 		},
 	}
 }
 
 var errNoLogo = errors.New("page: no picture")
+
+// mayFollow lets a host say where its picture is, a few times, and never from https to
+// where somebody on the way could change it. Each host is looked at like the first.
+func mayFollow(next *http.Request, before []*http.Request) error {
+	if len(before) > maxRedirects || before[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return errNoLogo
+	}
+	return nil
+}
 
 // get gives a logo, from memory while it is fresh.
 func (l *Logos) get(ctx context.Context, address string, now time.Time) logo {

@@ -61,6 +61,40 @@ func TestLogos(t *testing.T) {
 	}
 }
 
+func TestWhereLogosLead(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, isLast := strings.CutPrefix(r.URL.Path, "/x"); isLast {
+			http.Redirect(w, r, rest, http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte("<svg/>"))
+	}))
+	t.Cleanup(plain.Close)
+	guarded := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, plain.URL+"/logo", http.StatusFound)
+	}))
+	t.Cleanup(guarded.Close)
+	for name, test := range map[string]struct {
+		address string
+		isShown bool
+	}{
+		"a few times to another place":      {plain.URL + "/x/x/x/logo", true},
+		"not for ever":                      {plain.URL + "/x/x/x/x/logo", false},
+		"not from https to an open network": {guarded.URL, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			logos := NewLogos(true)
+			trusted := guarded.Client().Transport.(*http.Transport).TLSClientConfig
+			logos.client.Transport.(*http.Transport).TLSClientConfig = trusted
+			if got := logos.get(t.Context(), test.address, time.Unix(1, 0)); (got.picture != nil) != test.isShown {
+				t.Errorf("it was shown: %t", got.picture != nil)
+			}
+		})
+	}
+}
+
 func TestProductionCallsNoPrivateNetwork(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

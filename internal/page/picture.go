@@ -37,8 +37,14 @@ const (
 	maxPixels = 4 << 20
 )
 
-// lookAt judges a logo by its pixels, a drawing by the colours that it names.
-func lookAt(kind string, picture []byte) pictureLook {
+// lookAt judges a logo by its pixels, a drawing by the colours that it names. The bytes
+// are a stranger's: a reader of pictures that stumbles over them stops nobody's payment.
+func lookAt(kind string, picture []byte) (look pictureLook) {
+	defer func() {
+		if recover() != nil {
+			look = pictureLook{}
+		}
+	}()
 	if kind == "image/svg+xml" {
 		return lookAtDrawing(string(picture))
 	}
@@ -46,7 +52,7 @@ func lookAt(kind string, picture []byte) pictureLook {
 	if err != nil || size.Width <= 0 || size.Height <= 0 {
 		return pictureLook{}
 	}
-	look := pictureLook{isSymbol: isSymbol(float64(size.Width), float64(size.Height))}
+	look.isSymbol = isSymbol(float64(size.Width), float64(size.Height))
 	if size.Width*size.Height > maxPixels {
 		return look
 	}

@@ -6,6 +6,7 @@ import (
 	"image"
 	standard "image/color"
 	"image/png"
+	"io"
 	"testing"
 )
 
@@ -62,5 +63,14 @@ func TestALogoIsLookedAt(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, one.want)
 			}
 		})
+	}
+}
+
+func TestAReaderOfPicturesThatStumblesStopsNobody(t *testing.T) {
+	t.Parallel()
+	image.RegisterFormat("hostile", "HOSTILE", func(io.Reader) (image.Image, error) { panic("out of range") },
+		func(io.Reader) (image.Config, error) { return image.Config{Width: 1, Height: 1}, nil })
+	if look := lookAt("image/png", []byte("HOSTILE")); look != (pictureLook{}) {
+		t.Errorf("it was seen as %+v", look)
 	}
 }
