@@ -70,6 +70,22 @@ func TestEveryRequirementIsAnswered(t *testing.T) {
 	}
 }
 
+// TestEveryRequirementIsShownOrExplained keeps claims that nothing shows out of the
+// checklist.
+func TestEveryRequirementIsShownOrExplained(t *testing.T) {
+	t.Parallel()
+	explained := regexp.MustCompile(`^(does not apply|do not apply|open|not met)\b`)
+	rows := regexp.MustCompile(`(?m)^\| ([0-9., ]+) \| (.*?) \| (.*?) ?\|$`).FindAllStringSubmatch(textOf(t, "docs", "security.md"), -1)
+	for _, row := range rows {
+		if !explained.MatchString(row[2]) && !strings.Contains(row[3], "Test") {
+			t.Errorf("docs/security.md: %s names no test, nor why it does not apply or is not met", row[1])
+		}
+	}
+	if len(rows) == 0 {
+		t.Error("docs/security.md has no requirement")
+	}
+}
+
 // textOf gathers the files below a path whose names end alike.
 func textOf(t *testing.T, below, suffix string) string {
 	t.Helper()

@@ -35,8 +35,10 @@ func TestWhatIsStillNeededIsKept(t *testing.T) {
 		left := env.Session(t, shop) // and never came back
 		env.Session(t, shop, storetest.ExpiresIn(400*day))
 		env.Exec(t, `UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE WHERE id = $1`, left.Session.ID.String())
-		live, ended := agreed(t, env, shop), agreed(t, env, shop)
+		live, ended, open := agreed(t, env, shop), agreed(t, env, shop), agreed(t, env, shop)
 		env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL WHERE id = $1`, ended.Subscription.ID.String())
+		env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL WHERE id = $1`, open.Subscription.ID.String())
+		env.Exec(t, `UPDATE transactions SET refunding_minor = 1 WHERE id = $1`, open.Transaction.ID.String())
 		env.Exec(t, `UPDATE events SET delivery_status = 'delivered' WHERE kind = 'transaction.created'`)
 		env.Exec(t, `INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
 			SELECT tenant_id, id, id, 1, $1, 1, 200, '', 'taken' FROM events WHERE delivery_status = 'delivered'`, clock.Real{}.Now().UnixMicro())
@@ -45,12 +47,12 @@ func TestWhatIsStillNeededIsKept(t *testing.T) {
 			after                                     time.Duration
 			sessions, leads, events, attempts, proofs int
 		}{
-			{29 * day, 4, 4, 4, 2, 2},
-			{31 * day, 4, 4, 4, 0, 2},
-			{89 * day, 4, 4, 4, 0, 2},
-			{91 * day, 3, 3, 2, 0, 2}, // what waits for its receiver stays
-			{1499 * day, 3, 3, 2, 0, 2},
-			{1501 * day, 3, 3, 2, 0, 1}, // that of the mandate that nobody can use any more has gone
+			{29 * day, 5, 5, 6, 3, 3},
+			{31 * day, 5, 5, 6, 0, 3},
+			{89 * day, 5, 5, 6, 0, 3},
+			{91 * day, 4, 4, 3, 0, 3}, // what waits for its receiver stays
+			{1499 * day, 4, 4, 3, 0, 3},
+			{1501 * day, 4, 4, 3, 0, 2}, // that of the mandate that nobody can use any more has gone
 		} {
 			later(t, env, test.after, func(kind string, rows int) { counted[kind] += rows })
 			for table, want := range map[string]int{
@@ -61,14 +63,16 @@ func TestWhatIsStillNeededIsKept(t *testing.T) {
 				}
 			}
 		}
-		if got := env.Count(t, "transactions"); got != 2 {
+		if got := env.Count(t, "transactions"); got != 3 {
 			t.Errorf("there are %d transactions", got)
 		}
-		if counted["sessions"] != 1 || counted["events"] != 2 || counted["delivery_logs"] != 2 || counted["evidence"] != 1 {
+		if counted["sessions"] != 1 || counted["events"] != 3 || counted["delivery_logs"] != 3 || counted["evidence"] != 1 {
 			t.Errorf("it counted %v", counted)
 		}
-		if proof, err := env.Store.Tenant(shop.ID).Acceptance(t.Context(), live.Transaction.ID); err != nil || proof == nil {
-			t.Errorf("the evidence of a live mandate is gone: %v", err)
+		for what, needed := range map[string]payment.Change{"a live mandate": live, "a refund under way": open} {
+			if proof, err := env.Store.Tenant(shop.ID).Acceptance(t.Context(), needed.Transaction.ID); err != nil || proof == nil {
+				t.Errorf("the evidence of %s is gone: %v", what, err)
+			}
 		}
 	})
 }
