@@ -233,16 +233,19 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
+// How what a killed backup left begins.
+const begun, copied = "sepad backup 1\n{}\n…", "SQLite format 3\x00 and everything in it"
+
+func exists(t *testing.T, path string) bool {
+	t.Helper()
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 func TestWhatAKilledBackupLeft(t *testing.T) {
 	t.Parallel()
 	env := storetest.SQLite(t)
 	business(t, env)
-	const begun, copied = "sepad backup 1\n{}\n…", "SQLite format 3\x00 and everything in it"
-	exists := func(t *testing.T, path string) bool {
-		t.Helper()
-		_, err := os.Lstat(path)
-		return err == nil
-	}
 	for name, test := range map[string]struct {
 		files map[string]string
 		stays bool
@@ -271,6 +274,12 @@ func TestWhatAKilledBackupLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhatIsInTheWayOfABackup(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	business(t, env)
 	t.Run("a link in its place is not followed", func(t *testing.T) {
 		folder := t.TempDir()
 		victim := filepath.Join(t.TempDir(), "victim")

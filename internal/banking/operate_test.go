@@ -65,33 +65,6 @@ func TestPeopleSteerFiles(t *testing.T) {
 				t.Errorf("%d, %d bytes that were never sent", content.Status, len(content.Raw))
 			}
 		})
-		t.Run("what is shown behind a position that is none is said to be wrong", func(t *testing.T) {
-			id := first(t, b.operator(t, "bank-files/", nil).Want(t, 200, nil), "results")["id"].(string)
-			for _, after := range []string{"99999999999999999999", "4294967296", "-1", "x", "%00"} {
-				b.operator(t, "bank-files/"+id+"/?after="+after, nil).WantBad(t, map[string]string{"after": "after must be the position of an entry."})
-			}
-			b.operator(t, "bank-files/"+id+"/?after=1", nil).Want(t, 200, apptest.Fields{"collections": []any{}})
-		})
-		t.Run("a line is not given to a payment of another account", func(t *testing.T) {
-			other := secondBank(t, b)
-			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
-			must(t, err)
-			_, err = b.App.Banking.Read(t.Context(), other, "statement.xml", asFile(statement), false)
-			must(t, err)
-			lines := b.operator(t, "bank-entries/?matched=false&gateway_id="+other.ID.String(), nil).Want(t, 200, nil)
-			line := first(t, lines, "results")
-			b.operator(t, "bank-entries/"+line["id"].(string)+"/assign/", apptest.Body{"transaction_id": sent}).
-				WantDetail(t, 409, "The transaction is in no bank file of this gateway.")
-			b.wantStatus(t, sent, "pending")
-			b.operator(t, "bank-statements/"+line["statement_id"].(string)+"/?after=99999999999999999999", nil).
-				WantBad(t, map[string]string{"after": "after must be the position of an entry."})
-
-			b.Env.Exec(t, `UPDATE bank_lines SET text_sealed = 'spoilt' WHERE id = $1`, line["id"])
-			again := b.operator(t, "bank-entries/?matched=false&gateway_id="+other.ID.String(), nil).Want(t, 200, nil)
-			if shown := first(t, again, "results"); shown["id"] != line["id"] || shown["text"] != "" {
-				t.Errorf("a line whose text was spoilt is shown as %v", shown)
-			}
-		})
 		t.Run("a line that matched nothing is given its place by hand, once", func(t *testing.T) {
 			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
 			must(t, err)
@@ -125,6 +98,42 @@ func TestTheSumsOfFileAndStatementAreEqual(t *testing.T) {
 	if !m.Agrees() || m.CreditedMinor == nil || *m.CreditedMinor != 98_00 || m.CollectedMinor != 98_00 {
 		t.Errorf("%+v", m)
 	}
+}
+
+func TestALineBelongsToItsAccount(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		sent := b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		t.Run("what is shown behind a position that is none is said to be wrong", func(t *testing.T) {
+			id := first(t, b.operator(t, "bank-files/", nil).Want(t, 200, nil), "results")["id"].(string)
+			for _, after := range []string{"99999999999999999999", "4294967296", "-1", "x", "%00"} {
+				b.operator(t, "bank-files/"+id+"/?after="+after, nil).WantBad(t, map[string]string{"after": "after must be the position of an entry."})
+			}
+			b.operator(t, "bank-files/"+id+"/?after=1", nil).Want(t, 200, apptest.Fields{"collections": []any{}})
+		})
+		t.Run("a line is not given to a payment of another account", func(t *testing.T) {
+			other := secondBank(t, b)
+			statement, err := os.ReadFile("../iso20022/testdata/dutch-batch.camt.053.001.02.xml")
+			must(t, err)
+			_, err = b.App.Banking.Read(t.Context(), other, "statement.xml", asFile(statement), false)
+			must(t, err)
+			lines := b.operator(t, "bank-entries/?matched=false&gateway_id="+other.ID.String(), nil).Want(t, 200, nil)
+			line := first(t, lines, "results")
+			b.operator(t, "bank-entries/"+line["id"].(string)+"/assign/", apptest.Body{"transaction_id": sent}).
+				WantDetail(t, 409, "The transaction is in no bank file of this gateway.")
+			b.wantStatus(t, sent, "pending")
+			b.operator(t, "bank-statements/"+line["statement_id"].(string)+"/?after=99999999999999999999", nil).
+				WantBad(t, map[string]string{"after": "after must be the position of an entry."})
+
+			b.Env.Exec(t, `UPDATE bank_lines SET text_sealed = 'spoilt' WHERE id = $1`, line["id"])
+			again := b.operator(t, "bank-entries/?matched=false&gateway_id="+other.ID.String(), nil).Want(t, 200, nil)
+			if shown := first(t, again, "results"); shown["id"] != line["id"] || shown["text"] != "" {
+				t.Errorf("a line whose text was spoilt is shown as %v", shown)
+			}
+		})
+	})
 }
 
 // secondBank gives the shop another account, at another bank.
