@@ -47,7 +47,12 @@ func (c *devCommand) Run(p *program) error {
 		s.abandon()
 		return err
 	}
-	printWelcome(p.stdout, s.config, data, key)
+	dashboard, err := s.app.People.DeveloperLink(p.asUser())
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	printWelcome(p.stdout, s.config, data, key, dashboard)
 	return s.serve(p.ctx)
 }
 

@@ -8,6 +8,7 @@ import (
 	"sepad/internal/config"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/merchant"
+	"sepad/internal/people"
 )
 
 // welcome is what a developer needs to make the first payment. The commands run
@@ -20,6 +21,8 @@ const welcome = `
   Docs       {url}/docs
   API key    {key}
   Admin      {url}/admin/v1/   token {admin}
+  Dashboard  {dashboard}
+             (signs in once, within the hour)
 
   1. Create a session (server to server, 19.90 EUR):
 
@@ -39,10 +42,10 @@ curl -s "{url}/api/v1/payment-sessions/$TOKEN/pay/" -H 'Content-Type: applicatio
 
 `
 
-func printWelcome(w io.Writer, cfg config.Config, data string, key merchant.Secret) {
+func printWelcome(w io.Writer, cfg config.Config, data string, key merchant.Secret, dashboard people.Link) {
 	fmt.Fprint(w, strings.NewReplacer(
 		"{version}", programVersion(), "{data}", data, "{url}", cfg.PublicURL, "{key}", key.Reveal(),
-		"{admin}", cfg.AdminToken, "{server}", merchant.DemoServerCampaignID.String(),
+		"{admin}", cfg.AdminToken, "{dashboard}", dashboard.URL, "{server}", merchant.DemoServerCampaignID.String(),
 		"{hosted}", merchant.DemoHostedCampaignID.String(), "{iban}", approvedIBAN(),
 	).Replace(welcome))
 }

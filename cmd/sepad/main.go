@@ -43,6 +43,7 @@ type commands struct {
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
 	Gateways      gatewaysCommand      `cmd:"" help:"List gateway accounts whose rebills are paused, resume them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
+	Operators     operatorsCommand     `cmd:"" help:"Add, list, change and remove the people who work here, make tokens for their programs."`
 	Leads         leadsCommand         `cmd:"" help:"Export or erase what is known of a person."`
 	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`

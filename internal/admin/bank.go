@@ -18,19 +18,19 @@ import (
 // bankRoutes are those around files for merchants' banks and what banks answer.
 func (a *Admin) bankRoutes() []web.Route {
 	return []web.Route{
-		{Method: "GET", Pattern: "/admin/v1/bank-files/", Handler: a.guarded(a.listBankFiles)},
-		{Method: "POST", Pattern: "/admin/v1/bank-files/", Handler: a.guarded(a.writeBankFiles)},
-		{Method: "GET", Pattern: "/admin/v1/bank-files/preview/", Handler: a.guarded(a.previewBankFile)},
-		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/", Handler: a.guarded(a.showBankFile)},
-		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/content/", Handler: a.guarded(a.downloadBankFile)},
-		{Method: "GET", Pattern: "/admin/v1/bank-statements/", Handler: a.guarded(a.listBankStatements)},
-		{Method: "POST", Pattern: "/admin/v1/bank-statements/", Handler: a.guarded(a.readBankStatement)},
-		{Method: "GET", Pattern: "/admin/v1/bank-statements/{id}/", Handler: a.guarded(a.showBankStatement)},
-		{Method: "GET", Pattern: "/admin/v1/bank-entries/", Handler: a.guarded(a.listBankEntries)},
-		{Method: "POST", Pattern: "/admin/v1/bank-entries/{id}/assign/", Handler: a.guarded(a.assignBankEntry)},
-		{Method: "POST", Pattern: "/admin/v1/bank-connections/test/", Handler: a.guarded(a.testBankConnection)},
-		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/hold/", Handler: a.guarded(a.steerCollection(a.Banking.Hold))},
-		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/release/", Handler: a.guarded(a.steerCollection(a.Banking.Release))},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/", Handler: a.listBankFiles},
+		{Method: "POST", Pattern: "/admin/v1/bank-files/", Handler: a.writeBankFiles},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/preview/", Handler: a.previewBankFile},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/", Handler: a.showBankFile},
+		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/content/", Handler: a.downloadBankFile},
+		{Method: "GET", Pattern: "/admin/v1/bank-statements/", Handler: a.listBankStatements},
+		{Method: "POST", Pattern: "/admin/v1/bank-statements/", Handler: a.readBankStatement},
+		{Method: "GET", Pattern: "/admin/v1/bank-statements/{id}/", Handler: a.showBankStatement},
+		{Method: "GET", Pattern: "/admin/v1/bank-entries/", Handler: a.listBankEntries},
+		{Method: "POST", Pattern: "/admin/v1/bank-entries/{id}/assign/", Handler: a.assignBankEntry},
+		{Method: "POST", Pattern: "/admin/v1/bank-connections/test/", Handler: a.testBankConnection},
+		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/hold/", Handler: a.steerCollection(a.Banking.Hold)},
+		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/release/", Handler: a.steerCollection(a.Banking.Release)},
 	}
 }
 

@@ -1,6 +1,8 @@
-// Package admin serves the operator's API, /admin/v1. Every call carries the
-// admin token; without one set, the whole API is closed.
+// Package admin serves the operator's API, /admin/v1. Every call carries a person's
+// token, or the admin token of the settings; which role a route is for stands in the
+// rights table (people.Rights), which every route passes.
 //
+//	operator.go operator_token.go  people, and their tokens
 //	search.go   the lists in which operators look for something: sessions, leads,
 //	            transactions, chargebacks, subscriptions (session.go, lead.go, …
 //	            show one of them); page.go: cursors and addresses of pages

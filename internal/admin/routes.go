@@ -10,6 +10,7 @@ import (
 	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/payment"
+	"sepad/internal/people"
 	"sepad/internal/privacy"
 	"sepad/internal/setup"
 	"sepad/internal/store"
@@ -18,8 +19,9 @@ import (
 
 // Admin holds what the handlers share.
 type Admin struct {
-	// Token is the operator's credential; "" closes the API.
+	// Token is the credential of the first day and of scripts; "" is none.
 	Token    string
+	People   *people.People
 	Guard    web.TokenGuard
 	Store    *store.Store
 	Checkout *checkout.Checkout
@@ -40,13 +42,13 @@ type Admin struct {
 func (a *Admin) Routes() []web.Route {
 	const profile = "/admin/v1/tenants/{tenant_id}/webhook-profiles/{id}/"
 	routes := []web.Route{
-		{Method: "GET", Pattern: "/admin/v1/adapters/", Handler: a.guarded(a.listAdapters)},
-		{Method: "GET", Pattern: "/admin/v1/tenants/{tenant_id}/gateways/{id}/settings/", Handler: a.guarded(a.showSettings)},
-		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/", Handler: a.guarded(a.listDeliveries)},
-		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/{id}/", Handler: a.guarded(a.showDelivery)},
-		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/{id}/resend/", Handler: a.guarded(a.resendDelivery)},
-		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/resend/", Handler: a.guarded(a.resendFailed)},
-		{Method: "POST", Pattern: profile + "rotate-secret/", Handler: a.guarded(a.rotateSecret)},
+		{Method: "GET", Pattern: "/admin/v1/adapters/", Handler: a.listAdapters},
+		{Method: "GET", Pattern: "/admin/v1/tenants/{tenant_id}/gateways/{id}/settings/", Handler: a.showSettings},
+		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/", Handler: a.listDeliveries},
+		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/{id}/", Handler: a.showDelivery},
+		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/{id}/resend/", Handler: a.resendDelivery},
+		{Method: "POST", Pattern: "/admin/v1/webhook-deliveries/resend/", Handler: a.resendFailed},
+		{Method: "POST", Pattern: profile + "rotate-secret/", Handler: a.rotateSecret},
 	}
 	routes = append(routes, a.tenantRoutes()...)
 	routes = append(routes, a.apiKeyRoutes()...)
@@ -58,26 +60,50 @@ func (a *Admin) Routes() []web.Route {
 	routes = append(routes, a.bankRoutes()...)
 	routes = append(routes, a.mailRoutes()...)
 	routes = append(routes, a.privacyRoutes()...)
-	for _, guest := range a.Guests {
-		guest.Handler = a.guarded(guest.Handler)
-		routes = append(routes, guest)
+	routes = append(routes, a.peopleRoutes()...)
+	routes = append(routes, a.Guests...)
+	if a.Movable != nil {
+		routes = append(routes, a.clockRoutes()...)
 	}
-	if a.Movable == nil {
-		return routes
+	for i, route := range routes {
+		routes[i].Handler = a.guarded(people.RightTo(route.Method, route.Pattern), route.Handler)
 	}
-	return append(routes,
-		web.Route{Method: "GET", Pattern: "/admin/v1/clock/", Handler: a.guarded(a.showClock)},
-		web.Route{Method: "POST", Pattern: "/admin/v1/clock/", Handler: a.guarded(a.moveClock)})
+	return routes
 }
 
-// guarded admits the operator only.
-func (a *Admin) guarded(next web.Handler) web.Handler {
+// clockRoutes are those of the sandbox's time.
+func (a *Admin) clockRoutes() []web.Route {
+	return []web.Route{
+		{Method: "GET", Pattern: "/admin/v1/clock/", Handler: a.showClock},
+		{Method: "POST", Pattern: "/admin/v1/clock/", Handler: a.moveClock},
+	}
+}
+
+// guarded admits whoever has the right to a route.
+func (a *Admin) guarded(right people.Right, next web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := a.Guard.Admit(r, a.Token); err != nil {
+		who, err := a.identify(r)
+		if err != nil {
 			return err
 		}
-		return next(w, r)
+		web.NoteCaller(r.Context(), web.Caller{Actor: who.LogName()})
+		if !right.Admits(who) {
+			return &web.StatusError{Status: http.StatusForbidden, Detail: right.Refusal(who)}
+		}
+		return next(w, r.WithContext(who.Enter(r.Context(), web.ClientText(r.Context()))))
 	}
+}
+
+// identify finds who is asking: whoever has the admin token, or a person's program.
+func (a *Admin) identify(r *http.Request) (people.Principal, error) {
+	who, known := people.Root(), web.Brings(r, a.Token)
+	if !known {
+		var err error
+		if who, known, err = a.People.Bearer(r.Context(), web.ReadCredential(r).Secret); err != nil {
+			return who, err
+		}
+	}
+	return who, a.Guard.Judge(r, known)
 }
 
 // requestKey names a call that makes something, so that it can be repeated. One

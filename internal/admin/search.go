@@ -20,14 +20,14 @@ import (
 // searchRoutes are those in which an operator looks for something.
 func (a *Admin) searchRoutes() []web.Route {
 	return []web.Route{
-		{Method: "GET", Pattern: "/admin/v1/sessions/", Handler: a.guarded(a.listSessions)},
-		{Method: "GET", Pattern: "/admin/v1/sessions/{id}/", Handler: a.guarded(a.showSession)},
-		{Method: "GET", Pattern: "/admin/v1/leads/", Handler: a.guarded(a.listLeads)},
-		{Method: "GET", Pattern: "/admin/v1/leads/{id}/", Handler: a.guarded(a.showLead)},
-		{Method: "GET", Pattern: "/admin/v1/transactions/", Handler: a.guarded(a.listTransactions)},
-		{Method: "GET", Pattern: "/admin/v1/chargebacks/", Handler: a.guarded(a.listChargebacks)},
-		{Method: "GET", Pattern: "/admin/v1/subscriptions/", Handler: a.guarded(a.listSubscriptions)},
-		{Method: "GET", Pattern: "/admin/v1/mandates/{reference}/", Handler: a.guarded(a.showMandate)},
+		{Method: "GET", Pattern: "/admin/v1/sessions/", Handler: a.listSessions},
+		{Method: "GET", Pattern: "/admin/v1/sessions/{id}/", Handler: a.showSession},
+		{Method: "GET", Pattern: "/admin/v1/leads/", Handler: a.listLeads},
+		{Method: "GET", Pattern: "/admin/v1/leads/{id}/", Handler: a.showLead},
+		{Method: "GET", Pattern: "/admin/v1/transactions/", Handler: a.listTransactions},
+		{Method: "GET", Pattern: "/admin/v1/chargebacks/", Handler: a.listChargebacks},
+		{Method: "GET", Pattern: "/admin/v1/subscriptions/", Handler: a.listSubscriptions},
+		{Method: "GET", Pattern: "/admin/v1/mandates/{reference}/", Handler: a.showMandate},
 	}
 }
 

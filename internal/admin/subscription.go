@@ -15,12 +15,12 @@ import (
 func (a *Admin) subscriptionRoutes() []web.Route {
 	const one = "/admin/v1/subscriptions/{id}/"
 	return []web.Route{
-		{Method: "GET", Pattern: one, Handler: a.guarded(a.showSubscription)},
-		{Method: "GET", Pattern: one + "preview/", Handler: a.guarded(a.previewSubscription)},
-		{Method: "POST", Pattern: one + "cancel/", Handler: a.guarded(a.cancelSubscription)},
-		{Method: "POST", Pattern: one + "pause/", Handler: a.guarded(a.pauseSubscription)},
-		{Method: "POST", Pattern: one + "resume/", Handler: a.guarded(a.resumeSubscription)},
-		{Method: "POST", Pattern: one + "change/", Handler: a.guarded(a.changeSubscription)},
+		{Method: "GET", Pattern: one, Handler: a.showSubscription},
+		{Method: "GET", Pattern: one + "preview/", Handler: a.previewSubscription},
+		{Method: "POST", Pattern: one + "cancel/", Handler: a.cancelSubscription},
+		{Method: "POST", Pattern: one + "pause/", Handler: a.pauseSubscription},
+		{Method: "POST", Pattern: one + "resume/", Handler: a.resumeSubscription},
+		{Method: "POST", Pattern: one + "change/", Handler: a.changeSubscription},
 	}
 }
 

@@ -14,14 +14,14 @@ import (
 // moneyRoutes are those around money that came in and went back.
 func (a *Admin) moneyRoutes() []web.Route {
 	return []web.Route{
-		{Method: "GET", Pattern: "/admin/v1/transactions/{id}/", Handler: a.guarded(a.showTransaction)},
-		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/refunds/", Handler: a.guarded(a.refundTransaction)},
-		{Method: "POST", Pattern: "/admin/v1/chargebacks/", Handler: a.guarded(a.createChargeback)},
-		{Method: "GET", Pattern: "/admin/v1/chargebacks/{id}/", Handler: a.guarded(a.showChargeback)},
-		{Method: "POST", Pattern: "/admin/v1/imports/", Handler: a.guarded(a.createImport)},
-		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.guarded(a.showImport)},
-		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.guarded(a.listRejected)},
-		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.guarded(a.reconcile)},
+		{Method: "GET", Pattern: "/admin/v1/transactions/{id}/", Handler: a.showTransaction},
+		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/refunds/", Handler: a.refundTransaction},
+		{Method: "POST", Pattern: "/admin/v1/chargebacks/", Handler: a.createChargeback},
+		{Method: "GET", Pattern: "/admin/v1/chargebacks/{id}/", Handler: a.showChargeback},
+		{Method: "POST", Pattern: "/admin/v1/imports/", Handler: a.createImport},
+		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.showImport},
+		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.listRejected},
+		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.reconcile},
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"sepad/internal/metrics"
 	"sepad/internal/notice"
 	"sepad/internal/payment"
+	"sepad/internal/people"
 	"sepad/internal/privacy"
 	"sepad/internal/sepa"
 	"sepad/internal/setup"
@@ -67,6 +68,7 @@ type App struct {
 	Banking  *banking.Banking
 	Mails    *notice.Outbox
 	Privacy  *privacy.Privacy
+	People   *people.People
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
 	// world is the world's time as this machine shows it, skew how far that is from
@@ -130,6 +132,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	a.Privacy = &privacy.Privacy{
 		Store: a.Store, Clock: a.clock(), Real: a.world, Logger: a.logger, Keep: privacy.Retention(a.config.Retain), Observe: a.metrics.CountForgotten,
 	}
+	a.People = &people.People{Store: a.Store, Clock: a.world, URL: cfg.OperatorURL, Environment: cfg.Environment}
 	a.webhooks = a.newDeliverer()
 	a.Mails = &notice.Outbox{Store: a.Store, Server: cfg.SMTP, Clock: a.world, Logger: a.logger}
 	if a.runner, err = jobs.New(a.Billing, a.Banking, a.Privacy, a.webhooks, a.Mails, a.clock(), a.logger); err != nil {
@@ -290,7 +293,7 @@ func (a *App) watchPool(name string, read func() db.PoolStats) {
 // admin is the operator's API.
 func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
-		Token: a.config.AdminToken, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Privacy: a.Privacy, Guard: a.guard,
+		Token: a.config.AdminToken, People: a.People, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Privacy: a.Privacy, Guard: a.guard,
 		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment, AllowTestGateways: a.config.AllowTestGateways},
 		PublicURL: a.config.PublicURL, Real: a.world, Movable: a.Movable,
 	}

@@ -6,6 +6,7 @@ import (
 
 	"sepad"
 	"sepad/internal/apidoc"
+	"sepad/internal/dashboard"
 	"sepad/internal/db"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/bankpage"
@@ -21,7 +22,7 @@ func (a *App) newHandlers() (public, operator http.Handler) {
 	pages, admin := a.page(), a.admin()
 	admin.Guests = pages.OperatorRoutes()
 	open := slices.Concat(a.openRoutes(), a.attended(a.api().Routes()), a.attended(pages.Routes()))
-	closed := append(admin.Routes(), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
+	closed := append(slices.Concat(admin.Routes(), a.dashboard().Routes()), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
 	if a.config.OperatorListen == "" {
 		return a.front(append(open, closed...)), nil
 	}
@@ -92,6 +93,11 @@ func (a *App) showMetrics(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.metrics.Handler().ServeHTTP(w, r)
 	return nil
+}
+
+// dashboard is where operators work in the browser.
+func (a *App) dashboard() *dashboard.Dashboard {
+	return &dashboard.Dashboard{People: a.People, Store: a.Store, URL: a.config.OperatorURL, Environment: a.config.Environment, Guard: a.guard}
 }
 
 // page is what payers see.

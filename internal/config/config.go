@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"strings"
@@ -24,7 +25,9 @@ type Config struct {
 	OperatorListen string
 	// PublicURL has no slash at its end. It is "" in a sandbox that was told
 	// none, until the address that it listens on is known (ReachedAt).
-	PublicURL   string
+	PublicURL string
+	// OperatorURL is where operators reach the dashboard, likewise.
+	OperatorURL string
 	DatabaseURL string
 	// DatabaseReplicaURL is "" without a replica.
 	DatabaseReplicaURL string
@@ -144,6 +147,7 @@ func (s Settings) Config() (Config, error) {
 		Listen:             r.checked(&s.Listen, checkListen),
 		OperatorListen:     r.checked(&s.OperatorListen, checkListen),
 		PublicURL:          strings.TrimRight(r.checked(&s.PublicURL, checkPublicURL), "/"),
+		OperatorURL:        strings.TrimRight(r.checked(&s.OperatorURL, checkPublicURL), "/"),
 		DatabaseReplicaURL: r.checked(&s.DatabaseReplicaURL, checkReplicaURL(access.DatabaseURL)),
 		RedisURL:           r.checked(&s.RedisURL, checkAddress("redis://localhost:6379", "redis", "rediss", "unix")),
 		AdminToken:         s.AdminToken,
@@ -225,16 +229,25 @@ func (s *RetentionSettings) read(r *reader) Retention {
 // ReachedAt gives a sandbox that was told no public address the one that it
 // listens on.
 func (c Config) ReachedAt(listening net.Addr) Config {
-	if c.PublicURL != "" {
-		return c
-	}
-	host, port, err := net.SplitHostPort(listening.String())
+	c.PublicURL = cmp.Or(c.PublicURL, reachedAt(listening.String()))
+	c.OperatorURL = Addresses{OperatorURL: c.OperatorURL, OperatorListen: c.OperatorListen, PublicURL: c.PublicURL}.Dashboard()
+	return c
+}
+
+// Dashboard is where operators reach it, as far as the settings tell.
+func (a Addresses) Dashboard() string {
+	return strings.TrimRight(cmp.Or(a.OperatorURL, reachedAt(a.OperatorListen), a.PublicURL, reachedAt(a.Listen), "http://127.0.0.1:8080"), "/")
+}
+
+// reachedAt is the address under which somebody on this machine finds one that is
+// listened on, "" for none.
+func reachedAt(listening string) string {
+	host, port, err := net.SplitHostPort(listening)
 	if err != nil {
-		return c
+		return ""
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost" // nobody can call 0.0.0.0
 	}
-	c.PublicURL = (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}).String()
-	return c
+	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}).String()
 }

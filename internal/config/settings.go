@@ -27,13 +27,19 @@ type Database struct {
 	problems []string
 }
 
+// Addresses say where the service answers and is reached.
+type Addresses struct {
+	Listen         string `env:"SEPAD_LISTEN" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to answer on."`
+	OperatorListen string `env:"SEPAD_OPERATOR_LISTEN" placeholder:"HOST:PORT" help:"Address at which the admin API, the dashboard and /metrics answer, and nowhere else. Not set, they answer beside everything else."`
+	PublicURL      string `env:"SEPAD_PUBLIC_URL" placeholder:"URL" help:"Where payers and merchants reach the service, such as https://pay.example. Needed in production; elsewhere it follows from the address to answer on."`
+	OperatorURL    string `env:"SEPAD_OPERATOR_URL" placeholder:"URL" help:"Where operators reach the dashboard, such as https://counter.example; links for them begin with it. Not set, it follows from the addresses above."`
+}
+
 // Settings are all that a server can be told.
 type Settings struct {
 	Database
+	Addresses
 
-	Listen              string `env:"SEPAD_LISTEN" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to answer on."`
-	OperatorListen      string `env:"SEPAD_OPERATOR_LISTEN" placeholder:"HOST:PORT" help:"Address at which the admin API, the dashboard and /metrics answer, and nowhere else. Not set, they answer beside everything else."`
-	PublicURL           string `env:"SEPAD_PUBLIC_URL" placeholder:"URL" help:"Where payers and merchants reach the service, such as https://pay.example. Needed in production; elsewhere it follows from the address to answer on."`
 	DatabaseReplicaURL  string `env:"SEPAD_DATABASE_REPLICA_URL" secret:"" placeholder:"URL" help:"PostgreSQL replica for reads that may lag a little: reconciliation."`
 	RedisURL            string `env:"SEPAD_REDIS_URL" secret:"" placeholder:"URL" help:"Redis in which several processes count rate limits together."`
 	TrustedProxies      string `env:"SEPAD_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of proxies whose X-Forwarded-For is believed."`

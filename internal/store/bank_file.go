@@ -194,7 +194,8 @@ func (tx *Tx) SettleBankFiles(tenantID, gatewayID uuid.UUID) {
 // BankFilesWaiting gives the files that are not delivered, oldest first.
 func (s *Store) BankFilesWaiting(ctx context.Context) ([]BankFile, error) {
 	result, err := s.Query(ctx, selectBankFile+`WHERE f.state IN ('written', 'sending') ORDER BY f.created_at, f.id`)
-	return db.Collect(result, err, ScanBankFile)
+	all, err := db.Collect(result, err, ScanBankFile)
+	return reached(ctx, all, err, func(f BankFile) uuid.UUID { return f.TenantID })
 }
 
 // UnfinishedBankFiles gives the files of an account whose bytes are not made, oldest

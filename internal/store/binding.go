@@ -38,6 +38,11 @@ func bindSecrets(tenantID uuid.UUID, record setupRecord) vault.Binding {
 	return vault.Purpose(tenantID, record.kind+":"+record.id.String())
 }
 
+// bindTOTP binds the secret of a second factor to its operator, who has no tenant.
+func bindTOTP(operatorID uuid.UUID) vault.Binding {
+	return vault.Purpose(operatorID, "totp").In("operator " + operatorID.String())
+}
+
 // bindSessionToken and bindEventToken bind a session's token to where it is kept.
 func bindSessionToken(tenantID, sessionID uuid.UUID) vault.Binding {
 	return vault.Purpose(tenantID, "session_token").In("session " + sessionID.String())

@@ -140,6 +140,9 @@ func (s *Store) UnknownOutcomes(ctx context.Context) (int, error) {
 
 // SetupVersion is the present state of a tenant's set-up.
 func (s *Store) SetupVersion(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	if !reaches(ctx, tenantID) {
+		return 0, errForeign
+	}
 	result, err := s.Query(ctx, `SELECT setup_version FROM tenants WHERE id = $1`, tenantID)
 	return db.One(result, err, func(r db.Rows) (v int64, err error) { return v, r.Scan(&v) })
 }
@@ -171,7 +174,8 @@ func (s *Store) CollectionsEnded(ctx context.Context, limit int) ([]Due, error) 
 // RebillPauses reads the pauses of all gateway accounts.
 func (s *Store) RebillPauses(ctx context.Context) ([]payment.RebillPause, error) {
 	result, err := s.Query(ctx, `SELECT `+pauseColumns+` FROM rebill_pauses ORDER BY since, gateway_id`)
-	return db.Collect(result, err, scanPause)
+	all, err := db.Collect(result, err, scanPause)
+	return reached(ctx, all, err, func(p payment.RebillPause) uuid.UUID { return p.TenantID })
 }
 
 // NextDue is when, after an instant, the next session runs out, pending payment is
@@ -220,7 +224,7 @@ func (s *Store) EndpointOf(ctx context.Context, eventID uuid.UUID) (Endpoint, er
 		JOIN events e ON e.tenant_id = n.id AND e.id = $1
 		WHERE e.webhook_profile_id IS NOT NULL`, eventID)
 	found, err := db.One(result, err, func(r db.Rows) (e Endpoint, err error) { return e, r.Scan(&e.TenantID, &e.ProfileID) })
-	if errors.Is(err, db.ErrNoRow) {
+	if errors.Is(err, db.ErrNoRow) || err == nil && !reaches(ctx, found.TenantID) {
 		return Endpoint{}, ErrNoDelivery
 	}
 	return found, err
@@ -276,7 +280,7 @@ func (s *Store) owner(ctx context.Context, table string, id uuid.UUID, none erro
 	result, err := s.Query(ctx, `
 		SELECT n.id FROM tenants n JOIN `+table+` x ON x.tenant_id = n.id AND x.id = $1`, id)
 	found, err := db.One(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
-	if errors.Is(err, db.ErrNoRow) {
+	if errors.Is(err, db.ErrNoRow) || err == nil && !reaches(ctx, found) {
 		return uuid.Nil, none
 	}
 	return found, err

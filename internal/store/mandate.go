@@ -67,10 +67,11 @@ var evidenceStatement = `
 // that every tenant is asked.
 func (s *Store) MandateEvidence(ctx context.Context, reference string) ([]Evidence, error) {
 	result, err := s.Query(ctx, evidenceStatement, reference)
-	return db.Collect(result, err, func(r db.Rows) (e Evidence, err error) {
+	all, err := db.Collect(result, err, func(r db.Rows) (e Evidence, err error) {
 		var row transactionRow
 		err = r.Scan(append(acceptanceFields(&e.Acceptance), transactions.Fields(&row)...)...)
 		e.Transaction = row.transaction()
 		return e, err
 	})
+	return reached(ctx, all, err, func(e Evidence) uuid.UUID { return e.Transaction.TenantID })
 }

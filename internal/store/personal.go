@@ -180,6 +180,16 @@ var PersonalTables = []PersonalTable{
 	{Name: "bank_adopted", Kept: "tenant_id gateway_id end_to_end_id message_id position block_id due_date sequence_type amount_minor"},
 	{Name: "deployment", Kept: "id environment restored_to banks_restored_to tokens_hidden"},
 	{Name: "encryption_keys", Kept: "name was_first", Secret: "sealed_check"},
+	// Operators are no payers: their names go with them, and stay in the audit trail.
+	{
+		Name: "operators", Kept: "id email email_key role tenants status totp_step created_at updated_at",
+		Secret: "password_hash totp_sealed",
+	},
+	{Name: "operator_tickets", Kept: "operator_id kind expires_at", Secret: "ticket_hash"},
+	{Name: "operator_sessions", Kept: "operator_id is_whole address created_at seen_at ends_at", Secret: "session_hash"},
+	{Name: "operator_tokens", Kept: "id operator_id name created_at expires_at last_used_at", Secret: "token_hash"},
+	{Name: "audit_entries", Kept: "id at actor operator_id address action object_type object_id tenant_id was became place hash"},
+	{Name: "audit_chain", Kept: "id last_place last_hash"},
 	{Name: "erasure_keys", Kept: "tenant_id id", Secret: "key_sealed"},
 	{Name: "erased_names", Kept: "tenant_id key_id erased_at", Secret: "name_hash"},
 }

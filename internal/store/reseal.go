@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -22,19 +23,24 @@ type sealedColumn struct {
 	// purpose and row are SQL texts that say what beside the tenant a row's text is
 	// bound to (binding.go).
 	purpose, row string
+	// owner is whose the text is: the tenant, where it does not say otherwise.
+	owner string
 }
 
+func (c sealedColumn) of() string { return cmp.Or(c.owner, "tenant_id") }
+
 var sealedColumns = []sealedColumn{
-	{"bank_file_parts", "content_sealed", `'bank_file'`, `'part ' || file_id || ' ' || draft || ' ' || number`},
-	{"bank_lines", "text_sealed", `'bank_file'`, `'line ' || statement_id || ' ' || position`},
-	{"bank_statement_parts", "content_sealed", `'bank_file'`, `'statement ' || statement_id || ' ' || number`},
-	{"bank_statements", "content_sealed", `'bank_file'`, `'statement ' || id`},
-	{"erasure_keys", "key_sealed", `'erasure_key'`, `'key ' || id`},
-	{"events", "token_sealed", `'session_token'`, `'event ' || id`},
-	{"sessions", "token_sealed", `'session_token'`, `'session ' || id`},
-	{"setup_records", "secrets", `kind || ':' || id`, `''`},
-	{"subscriptions", "iban_sealed", `'iban'`, `'mandate ' || mandate_reference`},
-	{"transactions", "iban_sealed", `'iban'`, `'mandate ' || mandate_reference`},
+	{table: "bank_file_parts", column: "content_sealed", purpose: `'bank_file'`, row: `'part ' || file_id || ' ' || draft || ' ' || number`},
+	{table: "bank_lines", column: "text_sealed", purpose: `'bank_file'`, row: `'line ' || statement_id || ' ' || position`},
+	{table: "bank_statement_parts", column: "content_sealed", purpose: `'bank_file'`, row: `'statement ' || statement_id || ' ' || number`},
+	{table: "bank_statements", column: "content_sealed", purpose: `'bank_file'`, row: `'statement ' || id`},
+	{table: "erasure_keys", column: "key_sealed", purpose: `'erasure_key'`, row: `'key ' || id`},
+	{table: "events", column: "token_sealed", purpose: `'session_token'`, row: `'event ' || id`},
+	{table: "operators", column: "totp_sealed", purpose: `'totp'`, row: `'operator ' || id`, owner: "id"},
+	{table: "sessions", column: "token_sealed", purpose: `'session_token'`, row: `'session ' || id`},
+	{table: "setup_records", column: "secrets", purpose: `kind || ':' || id`, row: `''`},
+	{table: "subscriptions", column: "iban_sealed", purpose: `'iban'`, row: `'mandate ' || mandate_reference`},
+	{table: "transactions", column: "iban_sealed", purpose: `'iban'`, row: `'mandate ' || mandate_reference`},
 }
 
 // sealedRow is one text with what it is bound to.
@@ -115,9 +121,9 @@ func (s *Store) sealedOtherwise(ctx context.Context, c sealedColumn) (int, error
 
 func (s *Store) toReseal(ctx context.Context, c sealedColumn, after sealedRow) ([]sealedRow, error) {
 	result, err := s.Query(ctx, `
-		SELECT tenant_id, id, `+c.purpose+`, `+c.row+`, `+c.column+` FROM `+c.table+`
-		WHERE (tenant_id, id) > ($1, $2) AND `+s.isOtherwise(c)+`
-		ORDER BY tenant_id, id LIMIT $3`, after.tenantID, after.id, resealBatch)
+		SELECT `+c.of()+`, id, `+c.purpose+`, `+c.row+`, `+c.column+` FROM `+c.table+`
+		WHERE (`+c.of()+`, id) > ($1, $2) AND `+s.isOtherwise(c)+`
+		ORDER BY `+c.of()+`, id LIMIT $3`, after.tenantID, after.id, resealBatch)
 	return db.Collect(result, err, func(r db.Rows) (row sealedRow, err error) {
 		return row, r.Scan(&row.tenantID, &row.id, &row.purpose, &row.row, &row.text)
 	})
@@ -142,7 +148,7 @@ func (s *Store) resealRows(ctx context.Context, c sealedColumn, rows []sealedRow
 			if texts[i] == "" {
 				continue
 			}
-			tx.Then(`UPDATE `+c.table+` SET `+c.column+` = $1 WHERE tenant_id = $2 AND id = $3 AND `+c.column+` = $4`,
+			tx.Then(`UPDATE `+c.table+` SET `+c.column+` = $1 WHERE `+c.of()+` = $2 AND id = $3 AND `+c.column+` = $4`,
 				texts[i], row.tenantID, row.id, row.text)
 		}
 		return nil

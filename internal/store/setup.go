@@ -92,7 +92,8 @@ func (t Tenant) Tenant(ctx context.Context) (merchant.Tenant, error) {
 // Tenants lists every tenant by name.
 func (s *Store) Tenants(ctx context.Context) ([]merchant.Tenant, error) {
 	result, err := s.Query(ctx, `SELECT `+tenantColumns+` FROM tenants ORDER BY name, id`)
-	return db.Collect(result, err, scanTenantAlone)
+	all, err := db.Collect(result, err, scanTenantAlone)
+	return reached(ctx, all, err, func(t merchant.Tenant) uuid.UUID { return t.ID })
 }
 
 // IsNotFound tells that a read found no row.
@@ -142,7 +143,7 @@ func (s *Store) RecordOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UU
 	}
 	result, err := s.Query(ctx, `SELECT tenant_id, kind FROM setup_records WHERE id = $1`, id)
 	o, err := db.One(result, err, func(r db.Rows) (o owner, err error) { return o, r.Scan(&o.tenantID, &o.kind) })
-	if IsNotFound(err) {
+	if IsNotFound(err) || err == nil && !reaches(ctx, o.tenantID) {
 		return uuid.Nil, "", false, nil
 	}
 	return o.tenantID, o.kind, err == nil, err

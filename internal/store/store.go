@@ -45,6 +45,8 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 type Tx struct {
 	*db.Tx
 	announced []Endpoint
+	// actor is who the audit trail names.
+	actor Actor
 }
 
 // Write runs work as one unit: everything it does through tx is committed
@@ -53,7 +55,7 @@ type Tx struct {
 func (s *Store) Write(ctx context.Context, at time.Time, work func(*Tx) error) error {
 	var tx Tx
 	err := s.DB.Write(ctx, at, func(unit *db.Tx) error {
-		tx = Tx{Tx: unit}
+		tx = Tx{Tx: unit, actor: ActorOf(ctx)}
 		return work(&tx)
 	})
 	if err == nil {

@@ -20,11 +20,17 @@ func (s *Store) Tenant(id uuid.UUID) Tenant { return Tenant{store: s, ID: id} }
 
 // Query reads with the tenant as the first argument.
 func (t Tenant) Query(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	if !reaches(ctx, t.ID) {
+		return nil, errForeign
+	}
 	return t.store.Query(ctx, sql, append([]any{t.ID}, args...)...)
 }
 
 // LaggingQuery is Query for reads that may be a little behind: they go to the
 // replica, where there is one.
 func (t Tenant) LaggingQuery(ctx context.Context, sql string, args ...any) (db.Rows, error) {
+	if !reaches(ctx, t.ID) {
+		return nil, errForeign
+	}
 	return t.store.LaggingQuery(ctx, sql, append([]any{t.ID}, args...)...)
 }

@@ -23,6 +23,11 @@ func (r *Reader) Email(name string, rules ...Rule) string {
 	return text
 }
 
+// IsEmail tells whether a text may be a mail address.
+func IsEmail(text string) bool {
+	return utf8.RuneCountInString(text) <= maxEmail && plausibleEmail(text)
+}
+
 // plausibleEmail is stricter than the grammar of RFC 5322, whose quoted parts,
 // comments and domains without a dot no customer has and no gateway takes.
 func plausibleEmail(text string) bool {

@@ -72,14 +72,16 @@ type errorBody struct {
 // When the answer has already begun the connection is broken off, so that a
 // part is never taken for the whole.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	status, detail := describe(w, r, err)
+	status, detail := Describe(w, r, err)
 	if answered(r.Context()) {
 		panic(http.ErrAbortHandler)
 	}
 	WriteJSON(w, r, status, errorBody{Detail: detail, StatusCode: status})
 }
 
-func describe(w http.ResponseWriter, r *http.Request, err error) (status int, detail any) {
+// Describe gives the status of an error and what the caller is told, and sets the headers
+// that go with it; it is for answers that are not JSON.
+func Describe(w http.ResponseWriter, r *http.Request, err error) (status int, detail any) {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		for name, text := range e.Header {
 			w.Header().Set(name, text)

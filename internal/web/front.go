@@ -33,6 +33,22 @@ type info struct {
 	route    string
 	session  string
 	quiet    bool
+	caller   Caller
+}
+
+// Caller is who has called, as the log names them: nobody by address.
+type Caller struct {
+	// Actor is an operator, a token or root; "" for others.
+	Actor string
+	// TenantID and KeyID are those of a merchant's server.
+	TenantID, KeyID string
+}
+
+// NoteCaller tells the log who has called.
+func NoteCaller(ctx context.Context, who Caller) {
+	if i := infoOf(ctx); i != nil {
+		i.caller = who
+	}
 }
 
 type infoKey struct{}
@@ -57,6 +73,16 @@ func ClientIP(ctx context.Context) netip.Addr {
 		return i.clientIP
 	}
 	return netip.Addr{}
+}
+
+// ClientText is that address as it is written down, "" for none.
+func ClientText(ctx context.Context) string { return addressText(ClientIP(ctx)) }
+
+func addressText(address netip.Addr) string {
+	if address.IsValid() {
+		return address.String()
+	}
+	return ""
 }
 
 func logger(ctx context.Context) *slog.Logger {

@@ -24,17 +24,26 @@ type TokenGuard struct {
 // left out. Hashes are compared, so that neither the time nor the length of a
 // wrong token tells anything. Who has guessed too often waits, right or wrong.
 func (g TokenGuard) Admit(r *http.Request, tokens ...string) error {
-	credential := ReadCredential(r)
-	if credential.Kind == NoCredential {
-		return ErrNoCredential
-	}
-	isRight := false
-	brought := sha256.Sum256([]byte(credential.Secret))
+	return g.Judge(r, Brings(r, tokens...))
+}
+
+// Brings tells whether a request brings one of the tokens.
+func Brings(r *http.Request, tokens ...string) (isRight bool) {
+	brought := sha256.Sum256([]byte(ReadCredential(r).Secret))
 	for _, token := range tokens {
 		want := sha256.Sum256([]byte(token))
 		if token != "" && subtle.ConstantTimeCompare(brought[:], want[:]) == 1 {
 			isRight = true
 		}
+	}
+	return isRight
+}
+
+// Judge refuses a request whose credential is not right, and one of a caller who has
+// guessed too often.
+func (g TokenGuard) Judge(r *http.Request, isRight bool) error {
+	if ReadCredential(r).Kind == NoCredential {
+		return ErrNoCredential
 	}
 	if wait := g.Guesses.Judge(r.Context(), ClientKey(r.Context()), !isRight, g.Clock.Now()); wait > 0 {
 		return Throttled(wait)

@@ -67,20 +67,19 @@ func logAccess(r *http.Request, known *info, status int, took time.Duration) {
 	if !known.logger.Enabled(r.Context(), level) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 6)
+	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs, slog.String("method", knownMethod(r.Method)), slog.String("route", known.route),
-		slog.Int("status", status), slog.Duration("duration", took), slog.String("client_ip", clientText(known)))
+		slog.Int("status", status), slog.Duration("duration", took), slog.String("client_ip", addressText(known.clientIP)))
 	if known.session != "" {
 		attrs = append(attrs, slog.String("session", known.session))
 	}
-	known.logger.LogAttrs(r.Context(), level, "request", attrs...)
-}
-
-func clientText(known *info) string {
-	if known.clientIP.IsValid() {
-		return known.clientIP.String()
+	if known.caller.Actor != "" {
+		attrs = append(attrs, slog.String("actor", known.caller.Actor))
 	}
-	return ""
+	if known.caller.KeyID != "" {
+		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID), slog.String("key_id", known.caller.KeyID))
+	}
+	known.logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // knownMethod keeps a stranger's text out of the log.

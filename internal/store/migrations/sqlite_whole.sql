@@ -665,6 +665,78 @@ CREATE INDEX transactions_payer_idx ON transactions (tenant_id, lower(email)) WH
 CREATE INDEX sessions_unpaid_idx ON sessions (expires_at)
     WHERE last_transaction_id IS NULL AND status = 'EXPIRED';
 CREATE INDEX events_about_idx ON events (tenant_id, substr(event_key, length(kind) + 2, 36));
+CREATE TABLE operators (
+    id            TEXT    NOT NULL,
+    email         TEXT    NOT NULL,
+    email_key     TEXT    NOT NULL,
+    role          TEXT    NOT NULL,
+    tenants       TEXT    NOT NULL,
+    status        TEXT    NOT NULL,
+    password_hash TEXT    NOT NULL DEFAULT '',
+    totp_sealed   TEXT    NOT NULL DEFAULT '',
+    totp_step     INTEGER NOT NULL DEFAULT 0,
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL,
+    CONSTRAINT operators_id_key PRIMARY KEY (id),
+    CONSTRAINT operators_email_key_key UNIQUE (email_key)
+) STRICT;
+CREATE TABLE operator_tickets (
+    ticket_hash TEXT    NOT NULL,
+    operator_id TEXT    NOT NULL,
+    kind        TEXT    NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    CONSTRAINT operator_tickets_ticket_hash_key PRIMARY KEY (ticket_hash)
+) STRICT;
+CREATE TABLE operator_sessions (
+    session_hash TEXT    NOT NULL,
+    operator_id  TEXT    NOT NULL,
+    is_whole     INTEGER NOT NULL,
+    address      TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    seen_at      INTEGER NOT NULL,
+    ends_at      INTEGER NOT NULL,
+    CONSTRAINT operator_sessions_session_hash_key PRIMARY KEY (session_hash)
+) STRICT;
+CREATE INDEX operator_sessions_operator_idx ON operator_sessions (operator_id);
+CREATE TABLE operator_tokens (
+    id           TEXT    NOT NULL,
+    operator_id  TEXT    NOT NULL,
+    name         TEXT    NOT NULL,
+    token_hash   TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    last_used_at INTEGER,
+    CONSTRAINT operator_tokens_id_key PRIMARY KEY (id),
+    CONSTRAINT operator_tokens_token_hash_key UNIQUE (token_hash)
+) STRICT;
+CREATE INDEX operator_tokens_operator_idx ON operator_tokens (operator_id);
+CREATE TABLE audit_entries (
+    id          TEXT    NOT NULL,
+    at          INTEGER NOT NULL,
+    actor       TEXT    NOT NULL,
+    operator_id TEXT,
+    address     TEXT    NOT NULL,
+    action      TEXT    NOT NULL,
+    object_type TEXT    NOT NULL,
+    object_id   TEXT    NOT NULL,
+    tenant_id   TEXT,
+    was         TEXT,
+    became      TEXT,
+    place       INTEGER,
+    hash        TEXT    NOT NULL DEFAULT '',
+    CONSTRAINT audit_entries_id_key PRIMARY KEY (id),
+    CONSTRAINT audit_entries_place_key UNIQUE (place)
+) STRICT;
+CREATE INDEX audit_entries_unplaced_idx ON audit_entries (id) WHERE place IS NULL;
+CREATE INDEX audit_entries_tenant_idx ON audit_entries (tenant_id, id);
+CREATE INDEX audit_entries_object_idx ON audit_entries (object_id, id);
+CREATE INDEX audit_entries_actor_idx ON audit_entries (actor, id);
+CREATE TABLE audit_chain (
+    id         INTEGER NOT NULL,
+    last_place INTEGER NOT NULL,
+    last_hash  TEXT    NOT NULL,
+    CONSTRAINT audit_chain_id_key PRIMARY KEY (id)
+) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -698,6 +770,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);

@@ -1,0 +1,128 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sepad/internal/merchant"
+	"sepad/internal/people"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+const (
+	signInPath = "/dashboard/sign-in/"
+	codePath   = "/dashboard/sign-in/code/"
+)
+
+// entered admits whoever is signed in and has the right to a screen; others are led to
+// the way in, or told why not.
+func (d *Dashboard) entered(right people.Right, next web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		who, err := d.People.SignedIn(r.Context(), d.cookie(r))
+		if errors.Is(err, store.ErrNoSignIn) {
+			d.leadToSignIn(w, r)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		web.NoteCaller(r.Context(), web.Caller{Actor: who.LogName()})
+		r = r.WithContext(who.Enter(r.Context(), web.ClientText(r.Context())))
+		if !right.Admits(who) {
+			// The page that says so is the dashboard's own, with its navigation.
+			return d.fail(w, r, &web.StatusError{Status: http.StatusForbidden, Detail: right.Refusal(who)})
+		}
+		if err := next(w, r); err != nil {
+			return d.fail(w, r, err)
+		}
+		return nil
+	}
+}
+
+// leadToSignIn answers with the way in, from where one comes back.
+func (d *Dashboard) leadToSignIn(w http.ResponseWriter, r *http.Request) {
+	target := signInPath
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		target += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	seeOther(w, target)
+}
+
+func seeOther(w http.ResponseWriter, target string) {
+	w.Header().Set("Location", target)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// nextPath is where somebody goes who has signed in: a path of the dashboard, whatever
+// the address says.
+func nextPath(text string) string {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Scheme != "" || parsed.Host != "" || parsed.User != nil || strings.ContainsAny(text, "\\\r\n\t") ||
+		!strings.HasPrefix(parsed.Path, "/dashboard/") || strings.Contains(parsed.Path, "..") || strings.HasPrefix(parsed.Path, signInPath) {
+		return "/dashboard/"
+	}
+	return parsed.RequestURI()
+}
+
+// answering stands before every route: errors become pages, and a form that comes from
+// elsewhere is refused before anything is read of it.
+func (d *Dashboard) answering(method string, next web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if method == http.MethodPost && !d.isOwnOrigin(r) {
+			return d.fail(w, r, &web.StatusError{Status: http.StatusForbidden, Detail: "This form was not sent from the dashboard itself."})
+		}
+		if err := next(w, r); err != nil {
+			return d.fail(w, r, err)
+		}
+		return nil
+	}
+}
+
+// isOwnOrigin tells a form of ours from one on a stranger's page. Browsers say where a
+// form comes from; what does not say is refused.
+func (d *Dashboard) isOwnOrigin(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || origin.Host == "" {
+		return false
+	}
+	own, err := url.Parse(d.URL)
+	return origin.Host == r.Host || err == nil && origin.Scheme == own.Scheme && origin.Host == own.Host
+}
+
+// isSecure tells that browsers reach the dashboard over https.
+func (d *Dashboard) isSecure() bool { return strings.HasPrefix(d.URL, "https://") }
+
+// cookieName binds the cookie to this host alone, where there is https.
+func (d *Dashboard) cookieName() string {
+	if d.isSecure() {
+		return "__Host-sepad"
+	}
+	return "sepad"
+}
+
+// cookie is what a browser brings, "" for nothing.
+func (d *Dashboard) cookie(r *http.Request) merchant.Secret {
+	found, err := r.Cookie(d.cookieName())
+	if err != nil {
+		return ""
+	}
+	return merchant.Secret(found.Value)
+}
+
+// setCookie gives a browser a cookie that goes with it, "" to take it away.
+func (d *Dashboard) setCookie(w http.ResponseWriter, text merchant.Secret) {
+	cookie := &http.Cookie{
+		Name: d.cookieName(), Value: text.Reveal(), Path: "/", HttpOnly: true, Secure: d.isSecure(), SameSite: http.SameSiteLaxMode,
+	}
+	if text.IsZero() {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}

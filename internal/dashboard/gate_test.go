@@ -1,0 +1,168 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/dashboard"
+	"sepad/internal/merchant"
+	"sepad/internal/people"
+	"sepad/internal/store"
+)
+
+// ticketOf is what a link carries.
+func ticketOf(t *testing.T, link people.Link) merchant.Secret {
+	t.Helper()
+	parsed, err := url.Parse(link.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return merchant.Secret(parsed.Query().Get("ticket"))
+}
+
+// signedIn adds somebody with a role and gives the cookie of their browser.
+func signedIn(t *testing.T, s *apptest.Server, role store.Role, tenants ...string) string {
+	t.Helper()
+	set := store.TenantSet{All: len(tenants) == 0}
+	for _, id := range tenants {
+		set.IDs = append(set.IDs, uuid.MustParse(id))
+	}
+	link, err := s.App.People.DeveloperLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, err := s.App.People.SignInByLink(t.Context(), ticketOf(t, link), "192.0.2.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := s.App.Store.OperatorByEmail(t.Context(), people.DeveloperEmail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.App.People.Change(t.Context(), who.ID, func(o *store.Operator) { o.Role, o.Tenants = role, set }); err != nil {
+		t.Fatal(err)
+	}
+	return "sepad=" + cookie.Text.Reveal()
+}
+
+// browse is a request of a browser that is signed in, from a page of ours.
+func browse(s *apptest.Server, method, path, cookie string) apptest.Request {
+	r := apptest.Request{Method: method, Path: path, Header: map[string]string{"Cookie": cookie, "Origin": s.URL}}
+	if method == http.MethodPost {
+		r.Body, r.Header["Content-Type"] = "", "application/x-www-form-urlencoded"
+	}
+	return r
+}
+
+// screens are the routes of the dashboard that have a right.
+func screens(t *testing.T) (rights []people.Right) {
+	t.Helper()
+	named := map[string]bool{}
+	for _, route := range (&dashboard.Dashboard{}).Routes() {
+		named[route.Method+" "+route.Pattern] = true
+	}
+	for _, right := range people.Rights {
+		if _, pattern, _ := strings.Cut(right.Route, " "); !strings.HasPrefix(pattern, "/dashboard/") {
+			continue
+		}
+		if !named[right.Route] {
+			t.Errorf("the rights table names %s, and there is no such screen", right.Route)
+		}
+		rights = append(rights, right)
+	}
+	return rights
+}
+
+func filled(right people.Right) (method, path string) {
+	method, path, _ = strings.Cut(right.Route, " ")
+	return method, strings.NewReplacer("{id}", uuid.NewString(), "{reference}", "MND-NOBODYHASIT1").Replace(path)
+}
+
+// TestEveryScreenHasItsRight walks every screen with every role.
+func TestEveryScreenHasItsRight(t *testing.T) {
+	t.Parallel()
+	for _, role := range store.Roles {
+		for name, tenants := range map[string][]string{"of all tenants": nil, "of one tenant": {apptest.Shop}} {
+			t.Run("a "+string(role)+" "+name+" sees what the table says", func(t *testing.T) {
+				t.Parallel()
+				s := apptest.SQLite(t, apptest.Options{})
+				for _, right := range screens(t) {
+					method, path := filled(right)
+					if strings.Contains(path, "sign-out") {
+						continue
+					}
+					answer := s.Do(t, browse(s, method, path, signedIn(t, s, role, tenants...)))
+					mayBe := role.Includes(right.Least) && (tenants == nil || !right.Everywhere)
+					if isRefused := answer.Status == http.StatusForbidden; isRefused == mayBe || answer.Status == http.StatusSeeOther || answer.Status >= http.StatusInternalServerError {
+						t.Errorf("%s is answered %d: %s", right.Route, answer.Status, answer.Raw)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestTheDashboardIsClosed(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	t.Run("whoever is not signed in is led to the way in, and back", func(t *testing.T) {
+		for _, right := range screens(t) {
+			method, path := filled(right)
+			answer := s.Do(t, browse(s, method, path, "sepad=nothing")).Want(t, http.StatusSeeOther, nil)
+			want := "/dashboard/sign-in/"
+			if method == http.MethodGet {
+				want += "?next=" + url.QueryEscape(path)
+			}
+			if got := answer.Header.Get("Location"); got != want {
+				t.Errorf("%s leads to %s, want %s", right.Route, got, want)
+			}
+		}
+	})
+	t.Run("a form from elsewhere is refused", func(t *testing.T) {
+		cookie := signedIn(t, s, store.Administrator)
+		for _, headers := range []map[string]string{
+			{"Origin": "https://evil.example"}, {"Origin": "null"}, {}, {"Origin": s.URL, "Sec-Fetch-Site": "cross-site"},
+		} {
+			for _, path := range []string{"/dashboard/sign-out/", "/dashboard/sign-in/", "/dashboard/welcome/", "/dashboard/people/"} {
+				r := browse(s, http.MethodPost, path, cookie)
+				delete(r.Header, "Origin")
+				for name, value := range headers {
+					r.Header[name] = value
+				}
+				s.Do(t, r).Want(t, http.StatusForbidden, nil)
+			}
+		}
+		s.Do(t, browse(s, http.MethodGet, "/dashboard/", cookie)).Want(t, http.StatusOK, nil)
+	})
+	t.Run("pages load nothing of others, and are kept nowhere", func(t *testing.T) {
+		answer := s.Do(t, apptest.Request{Path: "/dashboard/sign-in/"}).Want(t, http.StatusOK, nil)
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';", "Cache-Control": "no-store", "Referrer-Policy": "same-origin"} {
+			if got := answer.Header.Get(name); !strings.HasPrefix(got, want) {
+				t.Errorf("%s is %q", name, got)
+			}
+		}
+	})
+}
+
+func TestSignInLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	cookie := signedIn(t, s, store.Viewer)
+	for next, want := range map[string]string{
+		"/dashboard/account/":             "/dashboard/account/",
+		"/dashboard/audit/?actor=root":    "/dashboard/audit/?actor=root",
+		"https://evil.example/dashboard/": "/dashboard/", "//evil.example/dashboard/": "/dashboard/", `/\evil.example/dashboard/`: "/dashboard/",
+		`/dashboard/\evil.example`: "/dashboard/", "/dashboard/../pay/": "/dashboard/", "/pay/": "/dashboard/", "javascript:alert(1)": "/dashboard/", "": "/dashboard/",
+		"/dashboard/sign-in/": "/dashboard/",
+	} {
+		r := browse(s, http.MethodGet, "/dashboard/sign-in/?next="+url.QueryEscape(next), cookie)
+		if got := s.Do(t, r).Want(t, http.StatusSeeOther, nil).Header.Get("Location"); got != want {
+			t.Errorf("%q leads to %q, want %q", next, got, want)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package dashboard
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/people"
+	"sepad/internal/web"
+)
+
+//go:embed screens
+var screenFiles embed.FS
+
+// policy is what a page may load: our own style and script, and pictures.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// functions are what templates may call.
+var functions = template.FuncMap{
+	"asset":   assetPath,
+	"instant": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") + " UTC" },
+	"iso":     func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+	"day":     func(at time.Time) string { return at.UTC().Format(time.DateOnly) },
+}
+
+// templates are the screens by name, each within the layout.
+var templates = sync.OnceValue(func() map[string]*template.Template {
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(screenFiles, "screens/layout.html"))
+	files, err := screenFiles.ReadDir("screens")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	all := map[string]*template.Template{}
+	for _, file := range files {
+		if name := strings.TrimSuffix(file.Name(), ".html"); name != "layout" {
+			all[name] = template.Must(template.Must(layout.Clone()).ParseFS(screenFiles, path.Join("screens", file.Name())))
+		}
+	}
+	return all
+})
+
+// view is what a template gets.
+type view struct {
+	Title string
+	// Who is asking; nil at the doors.
+	Who  *people.Principal
+	Path string
+	// Places are the navigation of whoever asks.
+	Places []place
+	// Sandbox tells that no money moves here.
+	Sandbox bool
+	// Notice is what was just done, in a sentence.
+	Notice string
+	Data   any
+}
+
+// place is a link of the navigation.
+type place struct {
+	Label, Path string
+	IsHere      bool
+}
+
+func (d *Dashboard) view(r *http.Request, title string, data any) view {
+	v := view{Title: title, Path: r.URL.Path, Sandbox: d.Environment == merchant.Sandbox, Notice: r.URL.Query().Get("done"), Data: data}
+	if who, ok := people.Who(r.Context()); ok {
+		v.Who, v.Places = &who, d.places(who, r.URL.Path)
+	}
+	return v
+}
+
+// places are the screens that somebody may see.
+func (d *Dashboard) places(who people.Principal, here string) (places []place) {
+	for _, s := range d.screens() {
+		if s.Label != "" && people.RightTo(s.Method, s.Pattern).Admits(who) {
+			isHere := here == s.Pattern || s.Pattern != "/dashboard/" && strings.HasPrefix(here, s.Pattern)
+			places = append(places, place{s.Label, s.Pattern, isHere})
+		}
+	}
+	return places
+}
+
+// page answers with a screen.
+func (d *Dashboard) page(w http.ResponseWriter, r *http.Request, name, title string, data any) error {
+	return d.render(w, r, http.StatusOK, name, d.view(r, title, data))
+}
+
+// render writes a page, which is whole before its first byte is sent.
+func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) error {
+	var html bytes.Buffer
+	if err := templates()[name].ExecuteTemplate(&html, "layout.html", v); err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Vary", "Accept-Encoding")
+	content := html.Bytes()
+	if web.AcceptsGzip(r) {
+		header.Set("Content-Encoding", "gzip")
+		content = web.Compress(content)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	_, _ = w.Write(content) // a browser that has gone cannot be told so
+	return nil
+}
+
+// redirect leads on after a form, with a sentence of what was done.
+func (d *Dashboard) redirect(w http.ResponseWriter, _ *http.Request, target, done string) error {
+	if done != "" {
+		target += "?" + url.Values{"done": {done}}.Encode()
+	}
+	seeOther(w, target)
+	return nil
+}
+
+// fault is what went wrong, for a person.
+type fault struct {
+	Status    int
+	Sentences []string
+}
+
+// fail answers with an error as a page.
+func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) error {
+	status, detail := web.Describe(w, r, err)
+	shown := fault{Status: status, Sentences: sentences(detail)}
+	return d.render(w, r, status, "error", d.view(r, http.StatusText(status), shown))
+}
+
+// sentences are what a refusal says, field by field.
+func sentences(detail any) []string {
+	switch said := detail.(type) {
+	case payment.Fields:
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(said)) {
+			all = append(all, said[name])
+		}
+		return all
+	case string:
+		return []string{said}
+	default:
+		return nil
+	}
+}
+
+// maxForm bounds what a form may hold.
+const maxForm = 64 << 10
+
+// readForm reads a form that was sent.
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return nil, &payment.Error{Kind: payment.Invalid, Detail: "The form cannot be read."}
+	}
+	return r.PostForm, nil
+}

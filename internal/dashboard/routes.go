@@ -1,0 +1,69 @@
+package dashboard
+
+import (
+	"sepad/internal/merchant"
+	"sepad/internal/people"
+	"sepad/internal/store"
+	"sepad/internal/web"
+)
+
+// Dashboard holds what the screens share.
+type Dashboard struct {
+	People *people.People
+	Store  *store.Store
+	// URL is where it is reached, without a slash at its end.
+	URL         string
+	Environment merchant.Environment
+	// Guard counts wrong passwords by address, with other wrong credentials.
+	Guard web.TokenGuard
+}
+
+// screen is a route for whoever is signed in and has the right to it.
+type screen struct {
+	web.Route
+	// Label is its name in the navigation, "" for none.
+	Label string
+}
+
+// screens are all of them, those of the navigation in its order.
+func (d *Dashboard) screens() []screen {
+	return []screen{
+		{web.Route{Method: "GET", Pattern: "/dashboard/", Handler: d.showOverview}, "Overview"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/people/", Handler: d.showPeople}, "People"},
+		{web.Route{Method: "POST", Pattern: "/dashboard/people/", Handler: d.addPerson}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/people/{id}/role/", Handler: d.changePerson}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/people/{id}/reset/", Handler: d.resetPerson}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/people/{id}/remove/", Handler: d.removePerson}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/account/", Handler: d.showAccount}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/account/tokens/", Handler: d.makeToken}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/account/tokens/{id}/revoke/", Handler: d.endToken}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/sign-out/", Handler: d.signOut}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/sign-out-everywhere/", Handler: d.signOutEverywhere}, ""},
+	}
+}
+
+// doors are open to everybody: the ways in, and what pages are made of.
+func (d *Dashboard) doors() []web.Route {
+	return []web.Route{
+		{Method: "GET", Pattern: signInPath, Handler: d.showSignIn},
+		{Method: "POST", Pattern: signInPath, Handler: d.signIn},
+		{Method: "GET", Pattern: codePath, Handler: d.showCode},
+		{Method: "POST", Pattern: codePath, Handler: d.confirm},
+		{Method: "GET", Pattern: "/dashboard/welcome/", Handler: d.showWelcome},
+		{Method: "POST", Pattern: "/dashboard/welcome/", Handler: d.accept},
+		{Method: "GET", Pattern: "/dashboard/assets/{hash}/{file}", Handler: showAsset, Quiet: true},
+	}
+}
+
+// Routes is the whole dashboard.
+func (d *Dashboard) Routes() (routes []web.Route) {
+	for _, s := range d.screens() {
+		s.Handler = d.entered(people.RightTo(s.Method, s.Pattern), s.Handler)
+		routes = append(routes, s.Route)
+	}
+	routes = append(routes, d.doors()...)
+	for i, route := range routes {
+		routes[i].Handler = d.answering(route.Method, route.Handler)
+	}
+	return routes
+}

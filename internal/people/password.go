@@ -1,0 +1,91 @@
+package people
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+
+	"sepad/internal/merchant"
+)
+
+const (
+	minPassword = 12
+	maxPassword = 200
+
+	// What one guess costs: 19 MiB and two passes, as OWASP advises for argon2id.
+	argonMemory = 19 * 1024
+	argonPasses = 2
+	argonLanes  = 1
+	argonKey    = 32
+	argonSalt   = 16
+)
+
+// hashing bounds how many passwords are hashed at a time, and so the memory that
+// strangers can ask for.
+var hashing = make(chan struct{}, 4)
+
+// checkPassword says what is wrong with a password, "" for nothing. Length is what
+// counts; the address of its owner is the one guess that is ruled out.
+func checkPassword(password merchant.Secret, email string) string {
+	switch length := utf8.RuneCountInString(password.Reveal()); {
+	case length < minPassword:
+		return fmt.Sprintf("A password has at least %d characters.", minPassword)
+	case length > maxPassword:
+		return fmt.Sprintf("A password has at most %d characters.", maxPassword)
+	case strings.EqualFold(password.Reveal(), email):
+		return "A password is not one's email address."
+	case strings.Count(password.Reveal(), password.Reveal()[:1]) == len(password.Reveal()):
+		return "A password is more than one letter."
+	}
+	return ""
+}
+
+// hashPassword is what is kept of a password, in the usual form of argon2id.
+func hashPassword(password merchant.Secret) string {
+	salt := make([]byte, argonSalt)
+	rand.Read(salt)
+	key := stretch(password, salt, argonPasses, argonMemory, argonLanes)
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes, encode(salt), encode(key))
+}
+
+func stretch(password merchant.Secret, salt []byte, passes, memory uint32, lanes uint8) []byte {
+	hashing <- struct{}{}
+	defer func() { <-hashing }()
+	return argon2.IDKey([]byte(password.Reveal()), salt, passes, memory, lanes, argonKey)
+}
+
+// nobody is held against passwords of those who are not there, so that the answer takes
+// as long as for everybody.
+var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
+	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(argonSalt)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(argonKey)))
+
+// isPassword tells whether a password is the one that was hashed.
+func isPassword(password merchant.Secret, hash string) bool {
+	isThere := hash != ""
+	if !isThere {
+		hash = nobody
+	}
+	parts := strings.Split(hash, "$")
+	const version, costs, salted, keyed, all = 2, 3, 4, 5, 6
+	var v int
+	var memory, passes uint32
+	var lanes uint8
+	if len(parts) != all {
+		return false
+	}
+	if _, err := fmt.Sscanf(parts[version]+" "+parts[costs], "v=%d m=%d,t=%d,p=%d", &v, &memory, &passes, &lanes); err != nil || v != argon2.Version {
+		return false
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[salted])
+	want, keyErr := base64.RawStdEncoding.DecodeString(parts[keyed])
+	if saltErr != nil || keyErr != nil {
+		return false
+	}
+	return subtle.ConstantTimeCompare(stretch(password, salt, passes, memory, lanes), want) == 1 && isThere
+}

@@ -1,0 +1,84 @@
+package people
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+)
+
+// Principal is who is asking: an operator in a browser, a program with an operator's
+// token, or whoever has the admin token of the settings.
+type Principal struct {
+	sepa.Masked
+	// Operator is the person, nil for the admin token.
+	Operator *store.Operator
+	// Token is what the person's program brought, nil in a browser.
+	Token   *store.OperatorToken
+	Role    store.Role
+	Tenants store.TenantSet
+}
+
+// Root is whoever has the admin token.
+func Root() Principal {
+	return Principal{Role: store.Administrator, Tenants: store.TenantSet{All: true}}
+}
+
+// principalOf is an operator, with all rights of theirs.
+func principalOf(o store.Operator, t *store.OperatorToken) Principal {
+	return Principal{Operator: &o, Token: t, Role: o.Role, Tenants: o.Tenants}
+}
+
+// Actor is how the audit trail names them.
+func (p Principal) Actor() string {
+	switch {
+	case p.Operator == nil:
+		return "root"
+	case p.Token != nil:
+		return "token:" + p.Token.Name
+	default:
+		return "operator:" + p.Operator.Email
+	}
+}
+
+// LogName is how logs name them, which know no addresses of persons.
+func (p Principal) LogName() string {
+	switch {
+	case p.Operator == nil:
+		return "root"
+	case p.Token != nil:
+		return "token:" + p.Token.ID.String()
+	default:
+		return "operator:" + p.Operator.ID.String()
+	}
+}
+
+// Enter is a context in which everything is done by them, from an address, and in which
+// there are no tenants but theirs.
+func (p Principal) Enter(ctx context.Context, address string) context.Context {
+	who := store.Actor{Name: p.Actor(), Address: address}
+	if p.Operator != nil {
+		who.OperatorID = &p.Operator.ID
+	}
+	ctx = store.WithActor(ctx, who)
+	if !p.Tenants.All {
+		ctx = store.Within(ctx, p.Tenants.IDs)
+	}
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+type principalKey struct{}
+
+// Who is asking under a context; false where nobody was let in.
+func Who(ctx context.Context) (Principal, bool) {
+	p, ok := ctx.Value(principalKey{}).(Principal)
+	return p, ok
+}
+
+// Reaches tells whether a tenant is one of theirs.
+func (p Principal) Reaches(tenantID uuid.UUID) bool {
+	return p.Tenants.All || slices.Contains(p.Tenants.IDs, tenantID)
+}

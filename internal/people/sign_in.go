@@ -1,0 +1,241 @@
+package people
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+const (
+	// idleLife ends a session that nobody uses, wholeLife any, halfLife one whose second
+	// factor does not come.
+	idleLife  = 2 * time.Hour
+	wholeLife = 12 * time.Hour
+	halfLife  = 10 * time.Minute
+)
+
+// WaitError is the answer to somebody who has guessed too often.
+type WaitError struct{ For time.Duration }
+
+func (e *WaitError) Error() string { return "There were too many tries. Wait a moment." }
+
+var (
+	errWrongPassword = payment.Fields{"password": "Email or password is wrong."}.Err()
+	errWrongCode     = payment.Fields{"code": "The code is wrong, or was used already. Take the next one."}.Err()
+)
+
+// Cookie is what a browser is signed in by.
+type Cookie struct {
+	Text merchant.Secret
+	// IsWhole tells that nothing more is asked for.
+	IsWhole bool
+}
+
+// newSession makes a session and what its cookie carries.
+func newSession(o store.Operator, address string, isWhole bool, now time.Time) (store.OperatorSession, Cookie) {
+	life := halfLife
+	if isWhole {
+		life = wholeLife
+	}
+	text := newSecret()
+	return store.OperatorSession{
+		Hash: hashSecret(text), OperatorID: o.ID, IsWhole: isWhole, Address: address, CreatedAt: now, SeenAt: now, EndsAt: now.Add(life),
+	}, Cookie{merchant.Secret(text), isWhole}
+}
+
+// SignIn is the first step: address and password. Whoever is not there gets the answer
+// of whoever mistypes, and waits as long for it.
+func (p *People) SignIn(ctx context.Context, email string, password merchant.Secret, address string) (Cookie, error) {
+	now := p.Clock.Now()
+	pair := address + "\n" + store.Operator{Email: strings.TrimSpace(email)}.EmailKey()
+	if wait := p.patience.attempt(pair, now); wait > 0 {
+		return Cookie{}, &WaitError{wait}
+	}
+	o, err := p.Store.OperatorByEmail(ctx, strings.TrimSpace(email))
+	if err != nil && payment.KindOf(err) != payment.NotFound {
+		return Cookie{}, err
+	}
+	if !isPassword(password, o.PasswordHash) {
+		return Cookie{}, errWrongPassword
+	}
+	p.patience.forget(pair)
+	session, cookie := newSession(o, address, false, now)
+	return cookie, p.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.AddSignIn(session)
+		return nil
+	})
+}
+
+// Confirm is the second step: a code of the authenticator app. It gives the browser
+// another cookie. Only who knows the password comes here, so that wrong codes may hold
+// up everybody who tries them for this operator.
+func (p *People) Confirm(ctx context.Context, half merchant.Secret, code, address string) (Cookie, error) {
+	now := p.Clock.Now()
+	session, was, err := p.Store.SignedIn(ctx, hashSecret(half.Reveal()))
+	if err == nil && (session.IsWhole || !now.Before(session.EndsAt)) {
+		err = store.ErrNoSignIn
+	}
+	if err != nil {
+		return Cookie{}, err
+	}
+	codes := "code\n" + was.ID.String()
+	if wait := p.patience.attempt(codes, now); wait > 0 {
+		return Cookie{}, &WaitError{wait}
+	}
+	o, err := p.spendCode(was, code, now)
+	if err != nil {
+		return Cookie{}, err
+	}
+	p.patience.forget(codes)
+	return p.begin(ctx, o, address, now, "operator.sign_in", func(tx *store.Tx) {
+		tx.EndSignIn(session.Hash)
+		tx.ChangeOperator(was, o)
+	})
+}
+
+// spendCode is the operator after a code that was right.
+func (p *People) spendCode(o store.Operator, code string, now time.Time) (store.Operator, error) {
+	secret, err := p.Store.OpenTOTP(o)
+	if err != nil {
+		return o, err
+	}
+	step, isRight := totpMatch(secret, strings.ReplaceAll(strings.TrimSpace(code), " ", ""), o.TOTPStep, now)
+	if !isRight {
+		return o, errWrongCode
+	}
+	o.TOTPStep = step
+	return o, nil
+}
+
+// begin signs a browser in, with what goes along.
+func (p *People) begin(ctx context.Context, o store.Operator, address string, now time.Time, action string, also func(*store.Tx)) (Cookie, error) {
+	session, cookie := newSession(o, address, true, now)
+	return cookie, p.Store.Write(principalOf(o, nil).Enter(ctx, address), now, func(tx *store.Tx) error {
+		also(tx)
+		tx.AddSignIn(session)
+		tx.Audit(deed(action, o, nil, nil))
+		return nil
+	})
+}
+
+// Welcome is what somebody with a link is shown.
+type Welcome struct {
+	Email string
+	// SignsIn tells that the link asks for nothing more.
+	SignsIn bool
+	// Secret is what an authenticator app is to know, URL the same for a picture.
+	Secret, URL string
+}
+
+// issuer is how authenticator apps call us.
+const issuer = "sepad"
+
+// Open looks at a link without using it.
+func (p *People) Open(ctx context.Context, ticket merchant.Secret) (Welcome, error) {
+	_, o, kind, err := p.ticket(ctx, ticket)
+	if err != nil {
+		return Welcome{}, err
+	}
+	if kind == store.TicketSignIn {
+		return Welcome{Email: o.Email, SignsIn: true}, nil
+	}
+	secret, err := p.Store.OpenTOTP(o)
+	return Welcome{Email: o.Email, Secret: totpText(secret), URL: totpURL(secret, issuer, o.Email)}, err
+}
+
+// ticket finds a link and whose it is. One that signs in opens nothing outside of a
+// sandbox.
+func (p *People) ticket(ctx context.Context, text merchant.Secret) (t store.Ticket, o store.Operator, kind store.TicketKind, err error) {
+	if t, err = p.Store.Ticket(ctx, hashSecret(text.Reveal()), p.Clock.Now()); err != nil {
+		return t, o, "", err
+	}
+	if t.Kind == store.TicketSignIn && p.Environment != merchant.Sandbox {
+		return t, o, "", store.ErrNoTicket
+	}
+	o, err = p.Store.Operator(ctx, t.OperatorID)
+	return t, o, t.Kind, err
+}
+
+// SignInByLink signs in by a link that asks for nothing more.
+func (p *People) SignInByLink(ctx context.Context, ticket merchant.Secret, address string) (Cookie, error) {
+	t, o, kind, err := p.ticket(ctx, ticket)
+	if err == nil && kind != store.TicketSignIn {
+		err = store.ErrNoTicket
+	}
+	if err != nil {
+		return Cookie{}, err
+	}
+	return p.begin(ctx, o, address, p.Clock.Now(), "operator.sign_in", func(tx *store.Tx) { tx.UseTicket(t) })
+}
+
+// Accept sets password and second factor by a link, and signs in. Sessions from before
+// end.
+func (p *People) Accept(ctx context.Context, ticket, password merchant.Secret, code, address string) (Cookie, error) {
+	t, was, kind, err := p.ticket(ctx, ticket)
+	if err == nil && kind != store.TicketWelcome {
+		err = store.ErrNoTicket
+	}
+	if err != nil {
+		return Cookie{}, err
+	}
+	now := p.Clock.Now()
+	if wait := p.patience.attempt("code\n"+was.ID.String(), now); wait > 0 {
+		return Cookie{}, &WaitError{wait}
+	}
+	if fault := checkPassword(password, was.Email); fault != "" {
+		p.patience.forget("code\n" + was.ID.String())
+		return Cookie{}, payment.Fields{"password": fault}.Err()
+	}
+	o, err := p.spendCode(was, code, now)
+	if err != nil {
+		return Cookie{}, err
+	}
+	p.patience.forget("code\n" + was.ID.String())
+	o.PasswordHash, o.Status = hashPassword(password), store.OperatorActive
+	return p.begin(ctx, o, address, now, "operator.welcome", func(tx *store.Tx) {
+		tx.UseTicket(t)
+		tx.EndSignIns(o.ID)
+		tx.ChangeOperator(was, o)
+	})
+}
+
+// SignedIn finds who a browser's cookie speaks for. A half session speaks for nobody.
+func (p *People) SignedIn(ctx context.Context, cookie merchant.Secret) (Principal, error) {
+	now := p.Clock.Now()
+	session, o, err := p.Store.SignedIn(ctx, hashSecret(cookie.Reveal()))
+	if err == nil && (!session.IsWhole || !now.Before(session.EndsAt) || now.Sub(session.SeenAt) >= idleLife) {
+		err = store.ErrNoSignIn
+	}
+	if err != nil {
+		return Principal{}, err
+	}
+	if now.Sub(session.SeenAt) > usedEvery {
+		err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
+			tx.SeeSignIn(session.Hash)
+			return nil
+		})
+	}
+	return principalOf(o, nil), err
+}
+
+// SignOut ends a browser's session.
+func (p *People) SignOut(ctx context.Context, o store.Operator, cookie merchant.Secret) error {
+	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
+		tx.EndSignIn(hashSecret(cookie.Reveal()))
+		tx.Audit(deed("operator.sign_out", o, nil, nil))
+		return nil
+	})
+}
+
+// SignOutEverywhere ends all sessions of an operator. Tokens go on.
+func (p *People) SignOutEverywhere(ctx context.Context, o store.Operator) error {
+	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
+		tx.EndSignIns(o.ID)
+		tx.Audit(deed("operator.sign_out_everywhere", o, nil, nil))
+		return nil
+	})
+}
