@@ -20,6 +20,7 @@ import (
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/people"
 	"sepad/internal/recon"
 	"sepad/internal/sepa"
 	"sepad/internal/store"
@@ -59,6 +60,11 @@ var privateValues = []struct {
 	{store.Person{}, nil},
 	{store.Memory{}, nil},
 	{store.NamedLead{}, nil},
+	{store.Operator{}, nil},
+	{store.OperatorSession{}, nil},
+	{store.Actor{}, nil},
+	{people.Principal{}, nil},
+	{people.Welcome{}, nil},
 	{config.Database{}, nil},
 	{config.Settings{}, nil},
 	{limit.Settings{}, nil},

@@ -17,11 +17,13 @@ var privateName = regexp.MustCompile(`(?i)^(.*email(key)?|firstname|lastname|hol
 
 // printable are types with such a field that may be seen, and why.
 var printable = map[string]string{
-	"merchant.Creditor": "the merchant's own name and address, which every payer is shown",
-	"sandbox.TestIBAN":  "accounts that belong to nobody",
-	"playedbank.Debit":  "accounts that belong to nobody: it plays a bank in a sandbox",
-	"webhook.Sender":    "our own user agent",
-	"admin.Admin":       "a part of the program, made once and never printed",
+	"merchant.Creditor":  "the merchant's own name and address, which every payer is shown",
+	"sandbox.TestIBAN":   "accounts that belong to nobody",
+	"playedbank.Debit":   "accounts that belong to nobody: it plays a bank in a sandbox",
+	"webhook.Sender":     "our own user agent",
+	"admin.Admin":        "a part of the program, made once and never printed",
+	"admin.OperatorBody": "an answer for whoever administers operators",
+	"admin.TokenBody":    "an answer for the token's owner, who sees it this once",
 }
 
 // declaredType is a type of a package with what the rules need to know of it.

@@ -7,6 +7,7 @@ import (
 
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/store"
 )
 
@@ -124,6 +125,7 @@ func (p *People) begin(ctx context.Context, o store.Operator, address string, no
 
 // Welcome is what somebody with a link is shown.
 type Welcome struct {
+	sepa.Masked
 	Email string
 	// SignsIn tells that the link asks for nothing more.
 	SignsIn bool

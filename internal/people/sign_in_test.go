@@ -109,9 +109,20 @@ func (c *counter) wantIn(t *testing.T, cookie Cookie) {
 	}
 }
 
-func TestSignIn(t *testing.T) {
+// each runs tests of a counter on every engine.
+func each(t *testing.T, tests map[string]func(*testing.T, *counter)) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, env *storetest.Env) { test(t, setup(t, env, store.Administrator)) })
+		})
+	}
+}
+
+func TestLinks(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]func(*testing.T, *counter){
+	each(t, map[string]func(*testing.T, *counter){
 		"a link lets in once, with a password and a second factor": func(t *testing.T, c *counter) {
 			shown, err := c.Open(t.Context(), c.link.ticket(t))
 			if err != nil || shown.Email != email || !strings.HasPrefix(shown.URL, "otpauth://totp/sepad:ada@counter.example?") {
@@ -147,6 +158,12 @@ func TestSignIn(t *testing.T) {
 				t.Error(err)
 			}
 		},
+	})
+}
+
+func TestPasswordAndCode(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
 		"password and code let in, and half a session opens nothing": func(t *testing.T, c *counter) {
 			c.welcomed(t)
 			half, err := c.SignIn(t.Context(), email, password, home)
@@ -181,6 +198,12 @@ func TestSignIn(t *testing.T) {
 				t.Errorf("%v and %v", wrong, unknown)
 			}
 		},
+	})
+}
+
+func TestGuessing(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
 		"who guesses waits, and holds up nobody else": func(t *testing.T, c *counter) {
 			c.welcomed(t)
 			for range freeGuesses {
@@ -209,6 +232,12 @@ func TestSignIn(t *testing.T) {
 			c.later(longestWait)
 			c.wantIn(t, c.signIn(t))
 		},
+	})
+}
+
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
 		"a session ends when nobody uses it, and in the end": func(t *testing.T, c *counter) {
 			c.welcomed(t)
 			cookie := c.signIn(t)
@@ -236,6 +265,12 @@ func TestSignIn(t *testing.T) {
 			c.wantOut(t, two, "everywhere")
 			c.wantOut(t, three, "everywhere")
 		},
+	})
+}
+
+func TestAccessIsTakenAway(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
 		"another role holds at once, a reset ends all": func(t *testing.T, c *counter) {
 			cookie := c.welcomed(t)
 			_, token, err := c.CreateToken(t.Context(), c.ada, "script", time.Time{})
@@ -270,12 +305,7 @@ func TestSignIn(t *testing.T) {
 			}
 			c.wantOut(t, cookie, "removed")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.Each(t, func(t *testing.T, env *storetest.Env) { test(t, setup(t, env, store.Administrator)) })
-		})
-	}
+	})
 }
 
 // TestCodesFollowTheStandard holds codes to the examples of RFC 6238, of which the last

@@ -9,6 +9,7 @@ import (
 
 	"sepad/internal/db"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 )
 
 // TicketKind is what a link is for.
@@ -60,6 +61,7 @@ func (tx *Tx) UseTicket(t Ticket) {
 // OperatorSession is a browser in which somebody is signed in. It is kept by the hash
 // of what its cookie carries.
 type OperatorSession struct {
+	sepa.Masked
 	Hash       string
 	OperatorID uuid.UUID
 	// IsWhole tells that the second factor was given too; before that nothing is open.

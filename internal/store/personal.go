@@ -189,7 +189,7 @@ var PersonalTables = []PersonalTable{
 	{Name: "operator_sessions", Kept: "operator_id is_whole address created_at seen_at ends_at", Secret: "session_hash"},
 	{Name: "operator_tokens", Kept: "id operator_id name created_at expires_at last_used_at", Secret: "token_hash"},
 	{Name: "audit_entries", Kept: "id at actor operator_id address action object_type object_id tenant_id was became place hash"},
-	{Name: "audit_chain", Kept: "id last_place last_hash"},
+	{Name: "audit_chain", Kept: "id last_place head"},
 	{Name: "erasure_keys", Kept: "tenant_id id", Secret: "key_sealed"},
 	{Name: "erased_names", Kept: "tenant_id key_id erased_at", Secret: "name_hash"},
 }

@@ -734,7 +734,7 @@ CREATE INDEX audit_entries_actor_idx ON audit_entries (actor, id);
 CREATE TABLE audit_chain (
     id         INTEGER NOT NULL,
     last_place INTEGER NOT NULL,
-    last_hash  TEXT    NOT NULL,
+    head       TEXT    NOT NULL,
     CONSTRAINT audit_chain_id_key PRIMARY KEY (id)
 ) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);

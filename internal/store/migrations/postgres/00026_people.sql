@@ -74,7 +74,7 @@ CREATE INDEX audit_entries_actor_idx ON audit_entries (actor, id);
 CREATE TABLE audit_chain (
     id         bigint NOT NULL,
     last_place bigint NOT NULL,
-    last_hash  text   NOT NULL,
+    head       text   NOT NULL,
     CONSTRAINT audit_chain_id_key PRIMARY KEY (id)
 );
 
