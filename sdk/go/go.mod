@@ -1,0 +1,3 @@
+module sepad/sdk/go
+
+go 1.24
