@@ -70,15 +70,25 @@ func (c *bankReadCommand) tell(p *program, readings []admin.BankReadingBody) err
 	return err
 }
 
-type bankUnmatchedCommand struct{ someAccountFlags }
+type bankUnmatchedCommand struct {
+	Gateway string `name:"gateway" short:"g" placeholder:"ID|NAME" help:"Only those of this bank gateway."`
+	bankFlags
+}
 
 // unmatchedPage is how many lines are read at a time.
 const unmatchedPage = 500
 
 func (c *bankUnmatchedCommand) Run(p *program) error {
-	return c.among(p, func(b *banking.Banking, tenantID, gatewayID uuid.UUID) error {
+	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
 		matched := false
-		search := listing.BankLineSearch{TenantID: tenantID, GatewayID: gatewayID, Matched: &matched}
+		search := listing.BankLineSearch{Matched: &matched}
+		if c.Gateway != "" {
+			account, err := b.Find(p.ctx, c.Gateway)
+			if err != nil {
+				return err
+			}
+			search.TenantID, search.GatewayID = account.Setup.Tenant.ID, account.ID
+		}
 		bodies := []admin.BankEntryBody{}
 		for beyond := uuid.Nil; ; {
 			found, err := listing.SearchBankLines(p.ctx, b.Checkout.Store, search, listing.Paging{Beyond: beyond, Limit: unmatchedPage})

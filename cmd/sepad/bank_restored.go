@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
-	"sepad/internal/admin"
 	"sepad/internal/banking"
 )
 
@@ -23,11 +20,7 @@ func (c *bankAdoptCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
 		var all []banking.Adoption
 		for _, name := range c.Files {
-			file, err := os.Open(name)
-			if err != nil {
-				return err
-			}
-			adopted, err := b.Adopt(p.ctx, account, filepath.Base(name), file)
+			adopted, err := b.Adopt(p.ctx, account, name)
 			if err != nil {
 				return err
 			}
@@ -44,21 +37,18 @@ func (c *bankAdoptCommand) Run(p *program) error {
 }
 
 func (c *bankAdoptCommand) tell(p *program, b *banking.Banking, account *banking.Account, all []banking.Adoption) error {
-	body, err := admin.BankAdoptionsOf(p.ctx, b, account, all)
+	left, err := b.Checkout.Store.Tenant(account.Setup.Tenant.ID).CountAdopted(p.ctx, account.ID)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(body)
-	}
-	for _, one := range body.Results {
+	for _, one := range all {
 		word := "taken in"
 		if one.IsKnown {
 			word = "known"
 		}
 		fmt.Fprintf(p.stdout, "%s  %s  %d payments  %s\n", one.Name, one.MessageID, one.Count, word)
 	}
-	fmt.Fprintf(p.stdout, "%d payments of such files have no transaction here (yet).\n", body.UnknownPayments)
+	fmt.Fprintf(p.stdout, "%d payments of such files have no transaction here (yet).\n", left)
 	return nil
 }
 
@@ -70,15 +60,18 @@ func (bankResumeCommand) Help() string {
 
 func (c *bankResumeCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
-		restoredTo, err := b.Resume(p.ctx, account)
-		switch {
-		case err != nil:
+		restoredTo, err := b.RestoredTo(p.ctx, account)
+		if err != nil {
 			return err
-		case restoredTo.IsZero():
-			fmt.Fprintf(p.stdout, "%s does not wait.\n", account.Name)
-		default:
-			fmt.Fprintf(p.stdout, "%s goes on; the backup was of %s.\n", account.Name, restoredTo.UTC().Format(time.RFC3339))
 		}
+		if restoredTo.IsZero() {
+			fmt.Fprintf(p.stdout, "%s does not wait.\n", account.Name)
+			return nil
+		}
+		if err := b.Resume(p.ctx, account); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s goes on; the backup was of %s.\n", account.Name, restoredTo.UTC().Format(time.RFC3339))
 		return nil
 	})
 }

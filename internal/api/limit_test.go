@@ -90,6 +90,8 @@ var scopes = []struct {
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/pause/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/resume/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/change/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodPost, "/api/v1/subscriptions/"+apptest.Shop+"/new-mandate/")},
+	{limit.APIKeyManage, true, manageRequest(http.MethodGet, "/api/v1/mandates/MND-NOBODYHASIT1/")},
 	{limit.APIKeyEvents, true, manageRequest(http.MethodGet, "/api/v1/events/")},
 	{limit.APIKeyEvents, true, manageRequest(http.MethodGet, "/api/v1/events/"+apptest.Shop+"/")},
 	{limit.APIKeyManage, true, manageRequest(http.MethodGet, apptest.Sessions)},

@@ -110,6 +110,9 @@ func resultOf(r checkout.Result) resultBody {
 	if o := r.Order; o != nil {
 		body.OrderNumber, body.Order = given(o.Number), &orderBody{o.ID, o.Number, o.Status}
 	}
+	if r.Session.RenewsID != nil && r.Status != payment.ResultCompleted {
+		body.Subscription = nil // it is another purchase's, and has got nothing from this session yet
+	}
 	if r.Status == payment.ResultAwaiting {
 		body.VerificationURL = given(t.VerificationURL)
 	}

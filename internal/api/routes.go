@@ -29,7 +29,7 @@ type API struct {
 
 // Routes is the whole merchant API, and the door for gateways.
 func (a *API) Routes() []web.Route {
-	browsers := browserRoutes(
+	browsers := a.browserRoutes(
 		web.Route{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/", Handler: a.withToken(limit.BrowserRead, limit.APIKeyRead, a.retrieveSession)},
 		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/pay/", Work: web.Payment, Handler: a.withToken(limit.BrowserPay, limit.APIKeyPay, a.paySession)},
 		web.Route{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/verify/", Work: web.Payment, Handler: a.withToken(limit.BrowserVerify, limit.APIKeyVerify, a.verifySession)},
@@ -47,6 +47,8 @@ func (a *API) Routes() []web.Route {
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/pause/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.pauseSubscription)},
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/resume/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.resumeSubscription)},
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/change/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.changeSubscription)},
+		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/new-mandate/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.newMandate)},
+		{Method: "GET", Pattern: "/api/v1/mandates/{reference}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showMandate)},
 		{Method: "POST", Pattern: "/gateways/{gateway_id}/notifications/", Work: web.Payment, Handler: a.receiveNotification},
 		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
 		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/payment"
 	"sepad/internal/record"
 	"sepad/internal/store"
@@ -58,6 +59,30 @@ func (a *API) changeSubscription(w http.ResponseWriter, r *http.Request, caller 
 		func(id uuid.UUID) (payment.Subscription, error) {
 			return a.Billing.ChangeTerms(r.Context(), caller.TenantID, id, to)
 		})
+}
+
+// newMandate answers POST /subscriptions/{id}/new-mandate/ (contract 4.9).
+func (a *API) newMandate(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
+	object, err := web.DecodeOptionalObject(w, r)
+	if err != nil {
+		return err
+	}
+	id, err := pathID(r, store.ErrNoSubscription)
+	if err != nil {
+		return err
+	}
+	bad, request := payment.Fields{}, checkout.CreateRequest{}
+	a.readOptions(&request, web.NewReader(object, bad), bad)
+	request.Key = web.ReadRequestKey(r, caller.TenantID, r.URL.Path+"\n"+object.Source(), a.Checkout.Clock.Now(), bad)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	created, err := a.Checkout.NewMandate(r.Context(), caller.TenantID, id, request)
+	if err != nil {
+		return err
+	}
+	web.WriteJSON(w, r, http.StatusCreated, createdBody{created.Token, payment.SessionPending, created.PaymentURL})
+	return nil
 }
 
 // steer reads what is asked of a subscription, does it, and answers with the

@@ -31,50 +31,20 @@ func (r *reader) take(it *item) error {
 	if len(r.items) < lineBatch {
 		return nil
 	}
-	return r.handOver()
+	return r.flush()
 }
 
-// handOver has the lines so far worked on while further ones are read. Those before them come first.
-func (r *reader) handOver() error {
-	if err := r.await(); err != nil {
-		return err
-	}
-	batch, done := r.items, make(chan error, 1)
-	r.items, r.working = nil, done
-	go func() { done <- r.apply(batch) }()
-	return nil
-}
-
-// await waits for the lines that are being worked on.
-func (r *reader) await() error {
-	if r.working == nil {
-		return nil
-	}
-	err := <-r.working
-	r.working = nil
-	return err
-}
-
-// flush does what all lines so far say.
+// flush does what the lines so far say, and writes them down with what became of them.
 func (r *reader) flush() error {
-	err := r.handOver()
-	if err == nil {
-		err = r.await()
-	}
-	return err
-}
-
-// apply does what lines say, and writes them down with what became of them.
-func (r *reader) apply(items []*item) error {
-	if len(items) == 0 {
+	if len(r.items) == 0 {
 		return nil
 	}
-	alike, err := r.find(items)
+	alike, err := r.find(r.items)
 	if err != nil {
 		return failure{err}
 	}
 	touched := map[uuid.UUID]bool{}
-	for i, it := range items {
+	for i, it := range r.items {
 		if it.clue == nil {
 			continue
 		}
@@ -102,7 +72,7 @@ func (r *reader) apply(items []*item) error {
 	if err := r.work(); err != nil {
 		return err
 	}
-	return r.writeDown(items)
+	return r.writeDown()
 }
 
 // longestReference is how much of a bank's reference is kept: more is no reference, and no index takes it.
@@ -117,9 +87,9 @@ func cutText(text string, longest int) string {
 }
 
 // writeDown keeps the lines with what became of them.
-func (r *reader) writeDown(items []*item) error {
-	lines := make([]store.BankLine, len(items))
-	for i, it := range items {
+func (r *reader) writeDown() error {
+	lines := make([]store.BankLine, len(r.items))
+	for i, it := range r.items {
 		r.statement.LineCount++
 		it.line.Position = r.statement.LineCount
 		it.line.Reference = cutText(it.line.Reference, longestReference)
@@ -133,6 +103,7 @@ func (r *reader) writeDown(items []*item) error {
 		}
 		lines[i] = it.line
 	}
+	r.items = r.items[:0]
 	if r.isDryRun {
 		return nil
 	}

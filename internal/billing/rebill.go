@@ -110,13 +110,14 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 			size = perLane // those that were together have been gone through
 		}
 		done.Add(int64(len(found)))
+		b.endAll(ctx, found, now)
 		failed = errors.Join(failed, b.sendAll(ctx, claims))
 	}
 }
 
 // claimDue writes down the rebills of subscriptions that are due, before any
-// gateway hears of them, and ends those whose mandate has lapsed. It says which
-// subscriptions it found.
+// gateway hears of them. It says which subscriptions it found; those among them that
+// are over are not billed (endAll).
 func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
 	for taken := range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
@@ -163,20 +164,13 @@ func (b *Billing) workable(due []store.DueSubscription, limit int, realNow time.
 // pauses all of its gateway account.
 var errNoAddress = errors.New("the account is outside the European Economic Area and the payer's address is not known: it is taken from the lead as soon as a session gives it")
 
-// claimOne writes down the rebill of a subscription, or ends one whose mandate has
-// lapsed or whose last period is over. So many of the references that it could have are taken. When the silence
+// claimOne writes down the rebill of a subscription, unless its mandate has lapsed or
+// its last period is over. So many of the references that it could have are taken. When the silence
 // is over others may ask the gateway about the rebill.
 func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken int, silence time.Duration, now time.Time) (*payment.Change, error) {
 	sub := due.Subscription
-	for _, end := range []func(time.Time) (bool, error){sub.Lapse, sub.EndWithPeriod} {
-		ended, err := end(now)
-		if err != nil {
-			return nil, err
-		}
-		if ended {
-			tx.ChangeSubscription(due.Subscription, sub)
-			return nil, nil
-		}
+	if _, isOver, err := over(sub, now); isOver || err != nil {
+		return nil, err
 	}
 	if due.Lead.LacksAddress(due.First.IBANCountry) {
 		return nil, errNoAddress
@@ -190,6 +184,29 @@ func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken
 	rebill.Transaction.Attempt.Silence = silence
 	tx.ClaimRebill(rebill, due.SealedIBAN)
 	return &rebill, nil
+}
+
+// over is a subscription as it ends, where its mandate has lapsed or its last period is
+// over.
+func over(sub payment.Subscription, now time.Time) (ended payment.Subscription, isOver bool, err error) {
+	if isOver, err = sub.Lapse(now); !isOver && err == nil {
+		isOver, err = sub.EndWithPeriod(now)
+	}
+	return sub, isOver, err
+}
+
+// endAll ends those that are over. Each is a unit of its own, because whom to tell of
+// it is read before; one that somebody else was faster with comes again or not.
+func (b *Billing) endAll(ctx context.Context, found []payment.Subscription, now time.Time) {
+	for _, sub := range found {
+		ended, isOver, err := over(sub, now)
+		if isOver && err == nil {
+			err = b.write(ctx, sub, ended, now)
+		}
+		if err != nil && !errors.Is(err, store.ErrStale) && ctx.Err() == nil {
+			b.Checkout.SetAside(ctx, sub.TenantID, sub.ID, err)
+		}
+	}
 }
 
 // sendAll sends rebills at once and waits for all of their answers.

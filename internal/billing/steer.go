@@ -9,6 +9,7 @@ import (
 
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // steerTries bounds how often a change by hand is tried again because billing or
@@ -27,15 +28,29 @@ func (b *Billing) steer(ctx context.Context, tenantID, id uuid.UUID, change func
 		if steered, err = change(found, now); err != nil {
 			return found, err
 		}
-		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
-			tx.ChangeSubscription(found, steered)
-			return nil
-		})
-		if !errors.Is(err, store.ErrStale) {
+		if err = b.write(ctx, found, steered, now); !errors.Is(err, store.ErrStale) {
 			return steered, err
 		}
 	}
 	return steered, payment.Conflicting("The subscription is being billed; try again.")
+}
+
+// write writes what has become of a subscription and tells of it, or gives
+// store.ErrStale.
+func (b *Billing) write(ctx context.Context, before, after payment.Subscription, now time.Time) error {
+	setup, err := b.Checkout.SetupOf(ctx, after.TenantID)
+	if err != nil {
+		return err
+	}
+	events, err := webhook.Rows(ctx, b.Checkout.Store, setup, payment.SubscriptionChange(before, after))
+	if err != nil {
+		return err
+	}
+	return b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.ChangeSubscription(before, after)
+		tx.AddEvents(after.TenantID, events)
+		return nil
+	})
 }
 
 // Cancel ends a subscription at once: nothing is billed afterwards. A rebill that

@@ -2,11 +2,13 @@ package checkout
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // Cancel ends a session for its merchant, who names it by its token or its id, and
@@ -21,8 +23,34 @@ func (c *Checkout) Cancel(ctx context.Context, tenantID uuid.UUID, name string) 
 	if err != nil {
 		return session, err
 	}
-	return ended, c.Store.Write(ctx, now, func(tx *store.Tx) error {
+	return ended, c.endSession(ctx, session, ended, now)
+}
+
+// endSession writes the end of a session that no payment has brought about, and
+// tells those who want to hear of it.
+func (c *Checkout) endSession(ctx context.Context, before, ended payment.Session, now time.Time) error {
+	setup, err := c.SetupOf(ctx, ended.TenantID)
+	if err != nil {
+		return err
+	}
+	var events []store.EventRow
+	if webhook.Wanted(setup, ended.WebhookProfileID, payment.EventSessionExpired) {
+		tenant := c.Store.Tenant(ended.TenantID)
+		lead, err := tenant.Lead(ctx, ended.LeadID)
+		if err != nil {
+			return err
+		}
+		order, err := tenant.OrderOf(ctx, ended.ID)
+		if err != nil {
+			return err
+		}
+		if events, err = webhook.Rows(ctx, c.Store, setup, payment.SessionChange(before, ended, lead, order)); err != nil {
+			return err
+		}
+	}
+	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.EndSession(ended)
+		tx.AddEvents(ended.TenantID, events)
 		return nil
 	})
 }

@@ -93,40 +93,9 @@ func (c *Checkout) withPayment(ctx context.Context, d payment.Debit) (payment.De
 	return paid, err
 }
 
-// eventRows renders the events of a change and says where each one goes.
-func (c *Checkout) eventRows(setup *merchant.Setup, change payment.Change) ([]store.EventRow, error) {
-	rows := make([]store.EventRow, len(change.Events))
-	for i, event := range change.Events {
-		payload, err := webhook.Payload(change, event)
-		if err != nil {
-			return nil, err
-		}
-		rows[i], err = c.Store.NewEvent(setup.Tenant.ID, store.EventRow{
-			Event: event, Payload: payload, WebhookProfileID: profileFor(setup, change.WebhookProfileID, event.Kind),
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
-}
-
-// profileFor is where an event goes: to the purchase's profile, else to the
-// tenant's default, if it wants the kind; else nowhere.
-func profileFor(setup *merchant.Setup, named *uuid.UUID, kind payment.EventKind) *uuid.UUID {
-	profile, ok := setup.DefaultWebhookProfile()
-	if named != nil {
-		profile, ok = setup.WebhookProfile(*named)
-	}
-	if !ok || !profile.Wants(kind) {
-		return nil
-	}
-	return &profile.ID
-}
-
 // apply writes a change, or nothing and gives store.ErrStale.
 func (c *Checkout) apply(ctx context.Context, setup *merchant.Setup, change payment.Change, now time.Time) error {
-	events, err := c.eventRows(setup, change)
+	events, err := webhook.Rows(ctx, c.Store, setup, change)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // ChargeBack records by hand that a payment was charged back. A second one for
@@ -42,7 +43,7 @@ func (c *Checkout) chargeBack(ctx context.Context, setup *merchant.Setup, transa
 			return err
 		}
 		recorded = *change.Chargeback
-		events, err := c.eventRows(setup, change)
+		events, err := webhook.Rows(ctx, c.Store, setup, change)
 		if err != nil {
 			return err
 		}

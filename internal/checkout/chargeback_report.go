@@ -10,6 +10,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // ReportedChargeback is a chargeback as a processor speaks of it.
@@ -81,7 +82,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 		if answers[i] = (TakenChargeback{taken, err}); effect.Chargeback == nil {
 			continue
 		}
-		if effect.Events, err = c.eventRows(setup, effect.Change); err != nil {
+		if effect.Events, err = webhook.Rows(ctx, c.Store, setup, effect.Change); err != nil {
 			return nil, err
 		}
 		effects = append(effects, effect)

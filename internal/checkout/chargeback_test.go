@@ -138,7 +138,7 @@ func TestAChargebackMayComeBeforeItsPayment(t *testing.T) {
 		found := payment.BringIn(payment.Transaction{
 			TenantID: till.Shop.ID, GatewayID: till.Shop.Gateway.ID, MerchantTransactionID: "TXN-early", AmountMinor: 5_00, Currency: "EUR",
 		}, approved, payment.SourceImport, till.Time.Now())
-		events, err := till.CreatedEvents(setup, found.Transaction)
+		events, err := till.CreatedEvents(t.Context(), setup, found.Transaction)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
@@ -80,12 +79,29 @@ func (c *Checkout) create(ctx context.Context, setup *merchant.Setup, req Create
 	}
 	err = c.write(ctx, draft, lead, req, req.firstTry())
 	if store.IsLeadBusy(err) {
-		err = c.write(ctx, draft, lead, req, (*store.Tx).ReplaceSession)
+		err = c.replace(ctx, draft, lead, req)
 	}
 	if err != nil {
 		return Created{}, store.Refused(err)
 	}
 	return c.created(session.Token), nil
+}
+
+// replace makes a session for a lead that holds one: where its time has run out, it
+// makes way. The sweep has not come by it yet, so that its end is told here.
+func (c *Checkout) replace(ctx context.Context, draft store.NewSession, lead payment.Lead, req CreateRequest) error {
+	held, err := c.Store.Tenant(draft.TenantID).SessionHolding(ctx, lead)
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		if ended, err := payment.Expire(*held, draft.CreatedAt); err == nil {
+			if err := c.endSession(ctx, *held, ended, draft.CreatedAt); err != nil && !overtaken(err) {
+				return err
+			}
+		}
+	}
+	return c.write(ctx, draft, lead, req, (*store.Tx).ReplaceSession)
 }
 
 // createWay is one of the store's ways to make a session.
@@ -133,7 +149,6 @@ func (c *Checkout) resolve(setup *merchant.Setup, req CreateRequest, bad payment
 	}
 	overrideRecords(&s, setup, req, bad)
 	c.checkCurrency(setup, s, bad)
-	c.checkNotice(setup, s, bad)
 	return s
 }
 
@@ -235,18 +250,5 @@ func (c *Checkout) checkCurrency(setup *merchant.Setup, s payment.Session, bad p
 	}
 	if !c.Gateways.Collects(account.Adapter, s.Terms.Currency) {
 		bad.Add("currency", "The gateway cannot collect this currency: SEPA collects EUR.")
-	}
-}
-
-// checkNotice refuses a rhythm for which the session's gateway cannot tell payers in
-// time. Longer periods fit any notice, and are not worth the question.
-func (c *Checkout) checkNotice(setup *merchant.Setup, s payment.Session, bad payment.Fields) {
-	if s.Terms.Frequency != payment.Weekly && s.Terms.Frequency != payment.Biweekly {
-		return
-	}
-	if planner, plans := c.Planner(setup, s.GatewayID); plans {
-		if sentence := gateway.TooOften(planner, s.Terms.Frequency); sentence != "" {
-			bad.Add("billing_frequency", sentence)
-		}
 	}
 }

@@ -98,10 +98,7 @@ func (c *Checkout) runOut(ctx context.Context, due store.Due, now time.Time) err
 	if err != nil {
 		return err
 	}
-	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
-		tx.EndSession(ended)
-		return nil
-	})
+	return c.endSession(ctx, session, ended, now)
 }
 
 // runOutUnverified asks the gateway whether it has collected meanwhile.

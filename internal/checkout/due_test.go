@@ -131,3 +131,22 @@ func TestWhatFailsDoesNotHoldUpTheRest(t *testing.T) {
 		}
 	})
 }
+
+func TestTheEndOfASessionIsToldOnce(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		first := order(till)
+		create(t, till, first)
+		till.Time.Pass(24 * time.Hour)
+		create(t, till, first) // before the sweep has come by
+		if _, err := till.RunDue(t.Context(), till.Time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if told := till.Events(t)[payment.EventSessionExpired]; told != 1 {
+			t.Errorf("the end of the session that made way was told %d times", told)
+		}
+		if got := storetest.Scalar[int](t, till.Env, `SELECT COUNT(*) FROM sessions WHERE status = 'EXPIRED'`); got != 1 {
+			t.Errorf("%d sessions have ended", got)
+		}
+	})
+}

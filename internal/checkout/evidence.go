@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
@@ -12,8 +14,9 @@ import (
 type Reader string
 
 const (
-	AdminAPI Reader = "admin_api"
-	Command  Reader = "command"
+	AdminAPI    Reader = "admin_api"
+	Command     Reader = "command"
+	MerchantAPI Reader = "merchant_api"
 )
 
 // ErrNoEvidence is the answer to a reference under which nobody agreed to anything.
@@ -22,10 +25,19 @@ var ErrNoEvidence = &payment.Error{Kind: payment.NotFound, Detail: "No mandate w
 // Evidence gives what payers agreed to under a mandate's reference, the newest
 // first. It names people and where they were, so that each look is logged.
 func (c *Checkout) Evidence(ctx context.Context, reference string, by Reader) ([]store.Evidence, error) {
+	return c.evidence(ctx, reference, by, c.Store.MandateEvidence)
+}
+
+// EvidenceOf is Evidence for a merchant, who sees its own mandates alone.
+func (c *Checkout) EvidenceOf(ctx context.Context, tenantID uuid.UUID, reference string) ([]store.Evidence, error) {
+	return c.evidence(ctx, reference, MerchantAPI, c.Store.Tenant(tenantID).MandateEvidence)
+}
+
+func (c *Checkout) evidence(ctx context.Context, reference string, by Reader, read func(context.Context, string) ([]store.Evidence, error)) ([]store.Evidence, error) {
 	if strings.ContainsFunc(reference, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, ErrNoEvidence // not all of it could be asked for
 	}
-	found, err := c.Store.MandateEvidence(ctx, reference)
+	found, err := read(ctx, reference)
 	if err != nil {
 		return nil, err
 	}

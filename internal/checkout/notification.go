@@ -10,6 +10,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // ErrNoGateway is the answer for a gateway that nobody has, or that does not
@@ -181,15 +182,15 @@ func (c *Checkout) chargeBackReported(ctx context.Context, setup *merchant.Setup
 }
 
 // CreatedEvents renders the event of a record that a file brings in.
-func (c *Checkout) CreatedEvents(setup *merchant.Setup, t payment.Transaction) ([]store.EventRow, error) {
-	return c.eventRows(setup, payment.Created(t))
+func (c *Checkout) CreatedEvents(ctx context.Context, setup *merchant.Setup, t payment.Transaction) ([]store.EventRow, error) {
+	return webhook.Rows(ctx, c.Store, setup, payment.Created(t))
 }
 
 // bringIn records a payment that we did not know.
 func (c *Checkout) bringIn(ctx context.Context, setup *merchant.Setup, n gateway.Notice) error {
 	now := c.now()
 	change := payment.BringIn(n.Transaction, n.Outcome, payment.SourceWebhook, now)
-	events, err := c.eventRows(setup, change)
+	events, err := webhook.Rows(ctx, c.Store, setup, change)
 	if err != nil {
 		return err
 	}

@@ -100,9 +100,14 @@ func (c *Checkout) claim(ctx context.Context, found store.Found, in Payment) (pa
 	if err != nil {
 		return payment.Change{}, err
 	}
+	renewed, err := c.renewed(ctx, found.Session)
+	if err != nil {
+		return payment.Change{}, err
+	}
 	for range claimTries {
 		var claimed payment.Change
 		if claimed, err = c.claimOnce(ctx, found, order, in, sealed); !store.IsReferenceCollision(err) {
+			claimed.Subscription = renewed
 			return claimed, store.Refused(err)
 		}
 	}

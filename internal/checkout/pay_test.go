@@ -99,7 +99,7 @@ func TestWhatAPaymentComesTo(t *testing.T) {
 			{"taken in to be settled later", pending, 3, payment.ResultCompleted, payment.SessionCompleted, payment.OrderPending, nil, 2},
 			{"to be verified", storetest.Verification, 3, payment.ResultAwaiting, payment.SessionAwaiting, payment.OrderPending, nil, 0},
 			{"refused with tries left", declined, 3, payment.ResultDeclined, payment.SessionPending, payment.OrderFailed, new(true), 0},
-			{"refused at the last try", declined, 1, payment.ResultFailed, payment.SessionFailed, payment.OrderFailed, new(false), 0},
+			{"refused at the last try", declined, 1, payment.ResultFailed, payment.SessionFailed, payment.OrderFailed, new(false), 1},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before := till.Events(t)

@@ -9,6 +9,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // Report is what a file, or silence, says of a pending payment or refund.
@@ -63,7 +64,7 @@ func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, re
 		if change.Refund != nil {
 			refunds[report.TransactionID] = *change.Refund
 		}
-		events, err := c.eventRows(setup, change)
+		events, err := webhook.Rows(ctx, c.Store, setup, change)
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,7 @@ func (o object) webhookProfile(tenant int) WebhookProfile {
 		URL:           o.url("url"),
 		SigningSecret: o.signingSecret(),
 		Events:        o.events(),
+		FullPayload:   oneOf(o, "payload", []string{contractPayload, fullPayload}, contractPayload) == fullPayload,
 		Default:       o.boolean("default", false),
 		Active:        o.boolean("active", true),
 	}

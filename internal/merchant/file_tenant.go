@@ -1,7 +1,10 @@
 package merchant
 
 import (
+	"fmt"
 	"net/mail"
+	"net/url"
+	"slices"
 	"strings"
 
 	"sepad/internal/sepa"
@@ -32,8 +35,34 @@ func readList[T any](o object, key string, tenant int, form recordForm[T]) []Ent
 // tenant reads a tenant's own fields.
 func (o object) tenant(number int) Tenant {
 	o.require("id", "name")
-	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor(), Notices: o.notices()}
+	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor(), Notices: o.notices(), AllowedOrigins: o.origins()}
 }
+
+// origins reads whose pages may call from browsers: scheme and host, and nothing after
+// them, as browsers write them.
+func (o object) origins() Origins {
+	var list []string
+	for i, item := range o.list("allowed_origins") {
+		path := fmt.Sprintf("%s[%d]", o.at("allowed_origins"), i)
+		at, err := url.Parse(item.text)
+		switch {
+		case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || item.text != at.Scheme+"://"+at.Host || item.text != strings.ToLower(item.text):
+			o.r.wrong(item.line, path, "Give an origin as browsers send it, such as https://shop.example: in lower case, nothing after the host.")
+		case at.Scheme == "http" && o.r.rules.Environment == Production:
+			o.r.wrong(item.line, path, "In production this must begin with https.")
+		case slices.Contains(list, item.text):
+			o.r.wrong(item.line, path, "This origin is named twice.")
+		case len(list) == maxOrigins:
+			o.r.wrong(item.line, path, "There may be at most %d origins.", maxOrigins)
+		default:
+			list = append(list, item.text)
+		}
+	}
+	return NewOrigins(list)
+}
+
+// maxOrigins bounds them: each call from a browser is held against all.
+const maxOrigins = 50
 
 // notices reads who writes to payers, and when.
 func (o object) notices() Notices {

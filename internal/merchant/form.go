@@ -9,12 +9,12 @@ type recordForm[T any] struct {
 }
 
 var (
-	tenantForm  = recordForm[Tenant]{object.tenant, []string{"id", "name", "creditor", "notices"}}
+	tenantForm  = recordForm[Tenant]{object.tenant, []string{"id", "name", "creditor", "notices", "allowed_origins"}}
 	gatewayForm = recordForm[GatewayAccount]{object.gateway, []string{
 		"id", "name", "adapter", "test_mode", "descriptor", "settings", "active",
 	}}
 	profileForm = recordForm[WebhookProfile]{object.webhookProfile, []string{
-		"id", "name", "url", "signing_secret", "events", "default", "active",
+		"id", "name", "url", "signing_secret", "events", "payload", "default", "active",
 	}}
 	pageForm = recordForm[HostedPage]{object.hostedPage, []string{
 		"id", "name", "branding", "content", "show_product_name", "show_product_price", "show_product_description",

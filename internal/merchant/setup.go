@@ -34,10 +34,19 @@ type WebhookProfile struct {
 	PreviousSecret      Secret
 	PreviousSecretUntil time.Time
 	Events              []payment.EventKind
+	// FullPayload adds the ids of all that an event is about, and the purchase's
+	// metadata, to the fields of the contract.
+	FullPayload bool
 	// Default is used where neither session nor campaign names a profile.
 	Default bool
 	Active  bool
 }
+
+// How much the bodies of events hold, as a file and a call say it.
+const (
+	contractPayload = "contract"
+	fullPayload     = "full"
+)
 
 // Wants tells whether the profile takes events of a kind.
 func (p WebhookProfile) Wants(kind payment.EventKind) bool {

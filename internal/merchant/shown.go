@@ -14,7 +14,7 @@ type Fields map[string]any
 
 // TenantFields are a tenant's own fields.
 func TenantFields(t Tenant) Fields {
-	fields := Fields{"id": t.ID, "name": t.Name, "creditor": nil, "notices": nil}
+	fields := Fields{"id": t.ID, "name": t.Name, "creditor": nil, "notices": nil, "allowed_origins": t.AllowedOrigins.List()}
 	if t.Notices != (Notices{}) {
 		fields["notices"] = map[string]any{"sender": t.Notices.Sender, "reply_to": textOrNull(t.Notices.ReplyTo), "send": t.Notices.Send}
 	}
@@ -39,7 +39,11 @@ func GatewayFields(g GatewayAccount) Fields {
 
 // WebhookProfileFields are those of a webhook profile.
 func WebhookProfileFields(p WebhookProfile) Fields {
-	return Fields{"id": p.ID, "name": p.Name, "url": p.URL, "events": p.Events, "default": p.Default, "active": p.Active}
+	payload := contractPayload
+	if p.FullPayload {
+		payload = fullPayload
+	}
+	return Fields{"id": p.ID, "name": p.Name, "url": p.URL, "events": p.Events, "payload": payload, "default": p.Default, "active": p.Active}
 }
 
 // HostedPageFields are those of a hosted page.

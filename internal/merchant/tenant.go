@@ -1,6 +1,11 @@
 package merchant
 
-import "github.com/google/uuid"
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
 
 // Environment is what a deployment is for. One deployment is one environment.
 type Environment string
@@ -20,7 +25,22 @@ type Tenant struct {
 	Name     string
 	Creditor Creditor
 	Notices  Notices
+	// AllowedOrigins are the sites whose pages may call from browsers; none admits all.
+	AllowedOrigins Origins
 }
+
+// Origins are origins of web pages, such as https://shop.example, separated by blanks:
+// that is how they are stored and compared.
+type Origins string
+
+// NewOrigins writes a list down.
+func NewOrigins(list []string) Origins { return Origins(strings.Join(list, " ")) }
+
+// List takes them apart.
+func (o Origins) List() []string { return strings.Fields(string(o)) }
+
+// Admit tells whether pages of an origin may call.
+func (o Origins) Admit(origin string) bool { return o == "" || slices.Contains(o.List(), origin) }
 
 // Notices are the mails that a tenant's payers get before their accounts are
 // debited. Their zero value means none.

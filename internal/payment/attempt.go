@@ -40,6 +40,7 @@ func Begin(s Session, lead Lead, order *Order, sub Submission, now time.Time) (C
 	if sub.TenantReferenceID == nil && s.TenantReferenceID != nil {
 		c.Transaction.TenantReferenceID, c.Transaction.InheritsReference = s.TenantReferenceID, true
 	}
+	c.Transaction.SubscriptionID = s.RenewsID
 	if c.Transaction.AmountMinor == 0 {
 		c.Transaction.Type, c.Transaction.SequenceType = Mandate, ""
 	}

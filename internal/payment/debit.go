@@ -156,6 +156,9 @@ func (c *Change) settleLater(o Outcome, now time.Time) error {
 		}
 		c.earn(c.Transaction.AmountMinor, now)
 		c.release()
+		if c.renewsMandate() {
+			c.renewMandate(now)
+		}
 		if c.Subscription != nil && c.Transaction.AmountMinor > 0 {
 			c.Subscription.LastBilledAt = now
 		}
@@ -178,6 +181,9 @@ func (c *Change) settleLater(o Outcome, now time.Time) error {
 // that was refused by our own mistake is collected again once that is mended.
 func (c *Change) firstRefused(o Outcome, now time.Time) error {
 	sub := c.Subscription
+	if c.renewsMandate() {
+		return nil // it goes on under the mandate that it has
+	}
 	if sub == nil || sub.Frequency == "" || o.follows() != sepa.FollowsCreditor || sub.Status == SubscriptionCancelled {
 		return c.endSubscription(RefusedForGood, CancelledByRefusal, c.Transaction.Decline.reasonCode(), now)
 	}

@@ -1,6 +1,10 @@
 package payment
 
-import "github.com/google/uuid"
+import (
+	"slices"
+
+	"github.com/google/uuid"
+)
 
 // EventKind names what a merchant is told (contract 6.1).
 type EventKind string
@@ -11,6 +15,14 @@ const (
 	EventTransactionStatusChanged EventKind = "transaction.status_changed"
 	EventChargebackCreated        EventKind = "chargeback.created"
 	EventCollectionAnnounced      EventKind = "collection.announced"
+	EventSessionExpired           EventKind = "payment_session.expired"
+	EventSessionFailed            EventKind = "payment_session.failed"
+	EventSubscriptionCreated      EventKind = "subscription.created"
+	EventSubscriptionRenewed      EventKind = "subscription.renewed"
+	EventSubscriptionPastDue      EventKind = "subscription.past_due"
+	EventSubscriptionCancelled    EventKind = "subscription.cancelled"
+	EventSubscriptionChanged      EventKind = "subscription.changed"
+	EventMandateLapsed            EventKind = "mandate.lapsed"
 )
 
 // EveryEvent is how a merchant names all kinds at once, those to come included.
@@ -28,6 +40,14 @@ var eventTable = []struct {
 	{EventTransactionStatusChanged, false},
 	{EventChargebackCreated, false},
 	{EventCollectionAnnounced, true},
+	{EventSessionExpired, true},
+	{EventSessionFailed, true},
+	{EventSubscriptionCreated, true},
+	{EventSubscriptionRenewed, true},
+	{EventSubscriptionPastDue, true},
+	{EventSubscriptionCancelled, true},
+	{EventSubscriptionChanged, true},
+	{EventMandateLapsed, true},
 }
 
 // EventKinds lists every kind, UsualEvents those that need not be named.
@@ -41,6 +61,13 @@ func listEvents() (all, usual []EventKind) {
 		}
 	}
 	return all, usual
+}
+
+// IsKept tells that events of the kind are written down whether anybody asks for them
+// or not. That a payer was to be told of a collection is on record; of the others that
+// are opt-in nobody would ever read most.
+func (k EventKind) IsKept() bool {
+	return k == EventCollectionAnnounced || slices.Contains(UsualEvents, k)
 }
 
 // Event is a fact to report. Key is unique within a tenant, which is what makes

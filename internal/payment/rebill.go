@@ -66,7 +66,7 @@ func (c *Change) settleRebill(o Outcome, dunning Dunning, now time.Time) error {
 	// One that has been answered before was reported then.
 	known := !c.Before.Transaction.ProcessedAt.IsZero()
 	c.Subscription.UpdatedAt = now
-	if o.Verdict != VerdictUnsent {
+	if o.Verdict != VerdictUnsent && c.isUnderItsMandate() {
 		c.Subscription.MandateUsedAt = c.Transaction.CreatedAt
 	}
 	switch o.Verdict {
@@ -102,7 +102,9 @@ func (c *Change) billed(known bool, dunning Dunning, now time.Time) error {
 	sub.SuccessfulCount++
 	sub.LastBilledAt = now
 	sub.RevenueMinor += c.Transaction.AmountMinor
-	sub.SequenceType = SequenceRecurring
+	if c.isUnderItsMandate() {
+		sub.SequenceType = SequenceRecurring
+	}
 	return sub.collected(c.Transaction, dunning, now)
 }
 
@@ -114,7 +116,9 @@ func (c *Change) accepted(known bool, now time.Time) {
 	}
 	c.Events = []Event{transactionCreated(c.Transaction)}
 	sub := c.Subscription
-	sub.SequenceType = SequenceRecurring
+	if c.isUnderItsMandate() {
+		sub.SequenceType = SequenceRecurring
+	}
 	if sub.Status != SubscriptionCancelled {
 		sub.beginOn(sub.PeriodStart(sub.periodAfter(now)))
 	}
@@ -129,7 +133,9 @@ func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time
 		c.Events = nil // nobody was told of it, and a refusal is not told
 	}
 	sub := c.Subscription
-	sub.SequenceType = c.Transaction.SequenceType
+	if c.isUnderItsMandate() {
+		sub.SequenceType = c.Transaction.SequenceType
+	}
 	waited := sub.release(c.Transaction.ID)
 	if o.wasOurs() {
 		if waited && known {

@@ -50,6 +50,10 @@ type Session struct {
 	HostedPageID     *uuid.UUID // nil in S2S mode
 	WebhookProfileID *uuid.UUID // nil: the tenant's default
 
+	// RenewsID names the subscription to which the session's payer gives another
+	// mandate, nil for a purchase.
+	RenewsID *uuid.UUID
+
 	// TenantReferenceID is the merchant's name for the purchase, which attempts have
 	// that come without one of their own.
 	TenantReferenceID *string

@@ -65,7 +65,12 @@ func (c *Change) complete(trigger Trigger, now time.Time) error {
 		return err
 	}
 	c.Result = ResultCompleted
-	if c.Session.Terms.StartsSubscription() {
+	switch {
+	case c.renewsMandate():
+		if trigger == Approved {
+			c.renewMandate(now)
+		}
+	case c.Session.Terms.StartsSubscription():
 		sub := Subscribe(*c.Session, c.Transaction, now)
 		c.Subscription, c.Transaction.SubscriptionID = &sub, &sub.ID
 	}

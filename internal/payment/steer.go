@@ -146,7 +146,7 @@ func (s *Subscription) moveRhythm(to Date, now time.Time) error {
 	case s.Tries > 0:
 		return errPastDue
 	}
-	if last := s.lapseDate().AddDays(-1); !to.Start().After(DateOf(now).Start()) || to.Start().After(last.Start()) {
+	if last := s.LapseDate().AddDays(-1); !to.Start().After(DateOf(now).Start()) || to.Start().After(last.Start()) {
 		return Fields{"next_billing_date": fmt.Sprintf("next_billing_date must be after today and not after %s, when the mandate lapses unused.", last)}.Err()
 	}
 	s.RhythmDate, s.RhythmPeriod, s.NextBillingDate = to, s.Period, to

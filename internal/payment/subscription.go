@@ -35,6 +35,9 @@ type Subscription struct {
 	Currency         string
 	Frequency        BillingFrequency
 	MandateReference string
+	// MandateSessionID is the session in which the payer gave the present mandate, nil
+	// for the one that it began with.
+	MandateSessionID *uuid.UUID
 
 	StartedAt       time.Time
 	NextBillingDate Date
@@ -150,7 +153,7 @@ func (s Subscription) DueAt() time.Time {
 	if s.Status == SubscriptionCancelled || s.OpenTransactionID != nil {
 		return time.Time{}
 	}
-	due := s.lapseDate()
+	due := s.LapseDate()
 	for _, day := range []Date{s.NextBillingDate, s.EndsOn} {
 		if !day.IsZero() && day.Start().Before(due.Start()) {
 			due = day
@@ -188,8 +191,8 @@ func (s Subscription) Upcoming(count int) []Date {
 // Core Direct Debit rulebook).
 const mandateMonths = 36
 
-// lapseDate is the first day on which the mandate must not be used any more.
-func (s Subscription) lapseDate() Date {
+// LapseDate is the first day on which the mandate must not be used any more.
+func (s Subscription) LapseDate() Date {
 	return DateOf(s.MandateUsedAt).AddMonths(mandateMonths).AddDays(1)
 }
 
@@ -205,7 +208,7 @@ func CancelSubscription(s Subscription, by CancelReason, now time.Time) (Subscri
 // Lapse ends a subscription whose mandate was not used for too long, and says
 // whether it did.
 func (s *Subscription) Lapse(now time.Time) (bool, error) {
-	if now.Before(s.lapseDate().Start()) {
+	if now.Before(s.LapseDate().Start()) {
 		return false, nil
 	}
 	return true, s.end(MandateLapsed, CancelledByLapse, "", now)

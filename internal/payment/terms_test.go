@@ -45,7 +45,7 @@ func TestTermsCheck(t *testing.T) {
 		for first := range everyDay(2024, 4) {
 			for unit, longest := range maxTrials {
 				end := Terms{TrialUnit: unit, TrialPeriod: longest}.TrialEnd(dateOn(first))
-				if lapse := (Subscription{MandateUsedAt: dateOn(first).Start()}).lapseDate(); !end.Start().Before(lapse.Start()) {
+				if lapse := (Subscription{MandateUsedAt: dateOn(first).Start()}).LapseDate(); !end.Start().Before(lapse.Start()) {
 					t.Fatalf("%d %ss from %s end on %s, the mandate lapses on %s", longest, unit, dateOn(first), end, lapse)
 				}
 			}

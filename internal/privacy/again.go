@@ -140,12 +140,16 @@ func (r *returned) erase(ctx context.Context, who *store.Person) error {
 		return err
 	}
 	r.waiting++
+	setup, err := r.setupOf(ctx, who.TenantID)
+	if err != nil {
+		return err
+	}
 	return r.Store.Write(ctx, r.Clock.Now(), func(tx *store.Tx) error {
 		found, err := tx.LockPerson(who)
 		if err != nil {
 			return err
 		}
-		if _, _, err := end(tx, found); err != nil {
+		if _, _, err := r.end(ctx, tx, setup, found); err != nil {
 			return err
 		}
 		tx.AskToErase(found)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/webhook"
@@ -55,6 +56,10 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 	if err != nil {
 		return erased, err
 	}
+	setup, err := p.setupOf(ctx, who.TenantID)
+	if err != nil {
+		return erased, err
+	}
 	err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
 		found, err := tx.LockPerson(who)
 		if err != nil {
@@ -70,7 +75,7 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 		if erased.InBankFiles, err = tx.BankFilesOf(found); err != nil {
 			return err
 		}
-		if erased.SessionsEnded, erased.SubscriptionsEnded, err = end(tx, found); err != nil {
+		if erased.SessionsEnded, erased.SubscriptionsEnded, err = p.end(ctx, tx, setup, found); err != nil {
 			return err
 		}
 		if err := tx.RememberErased(found, memory); err != nil {
@@ -81,8 +86,17 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 	return erased, err
 }
 
-// end ends what a person can still pay or is still billed for.
-func end(tx *store.Tx, who *store.Person) (sessions, subscriptions int, err error) {
+func (p *Privacy) setupOf(ctx context.Context, tenantID uuid.UUID) (*merchant.Setup, error) {
+	version, err := p.Store.SetupVersion(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	return p.Store.Setup(ctx, tenantID, version)
+}
+
+// end ends what a person can still pay or is still billed for. The merchant is told
+// of subscriptions, which name nobody; a session's end would.
+func (p *Privacy) end(ctx context.Context, tx *store.Tx, setup *merchant.Setup, who *store.Person) (sessions, subscriptions int, err error) {
 	open, err := tx.OpenSessions(who)
 	if err != nil {
 		return 0, 0, err
@@ -104,7 +118,14 @@ func end(tx *store.Tx, who *store.Person) (sessions, subscriptions int, err erro
 		if err != nil {
 			return 0, 0, err
 		}
+		change := payment.SubscriptionChange(before, ended)
+		change.Session = &payment.Session{ID: before.SessionID} // its metadata goes with the person
+		events, err := webhook.Rows(ctx, p.Store, setup, change)
+		if err != nil {
+			return 0, 0, err
+		}
 		tx.ChangeSubscription(before, ended)
+		tx.AddEvents(who.TenantID, events)
 		subscriptions++
 	}
 	return sessions, subscriptions, nil

@@ -46,7 +46,11 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 			t.Errorf("%d sealed values are left", left)
 		}
 		t.Run("amounts and counts are what they were", func(t *testing.T) {
-			if after := s.tally(t); !reflect.DeepEqual(after, sums) {
+			after := s.tally(t)
+			sums["events"]++ // the subscription's end is told, now or in a moment
+			delete(after, "webhook_attempts")
+			delete(sums, "webhook_attempts")
+			if !reflect.DeepEqual(after, sums) {
 				t.Errorf("got %v, want %v", after, sums)
 			}
 		})

@@ -87,7 +87,7 @@ func (r *running) insertBatch(ctx context.Context, b *batch) (f found, err error
 			return errDryRun
 		}
 		tx.Unstage(r.TenantID, stage)
-		return r.tell(tx, b, f.added)
+		return r.tell(ctx, tx, b, f.added)
 	})
 	if errors.Is(err, errDryRun) {
 		err = nil
@@ -96,7 +96,7 @@ func (r *running) insertBatch(ctx context.Context, b *batch) (f found, err error
 }
 
 // tell reports records that are new, if the merchant wants to hear of a file.
-func (r *running) tell(tx *store.Tx, b *batch, added []uuid.UUID) error {
+func (r *running) tell(ctx context.Context, tx *store.Tx, b *batch, added []uuid.UUID) error {
 	if !r.SendsEvents {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (r *running) tell(tx *store.Tx, b *batch, added []uuid.UUID) error {
 			continue
 		}
 		t.CreatedAt, t.UpdatedAt = tx.At, tx.At
-		rows, err := r.Checkout.CreatedEvents(r.setup, t)
+		rows, err := r.Checkout.CreatedEvents(ctx, r.setup, t)
 		if err != nil {
 			return err
 		}

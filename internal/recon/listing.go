@@ -20,16 +20,20 @@ type Listing[T any] struct {
 	// parameters reads those that are the endpoint's own.
 	parameters func(reader, *Query)
 	position   func(*T) listing.Position
-	read       func(context.Context, store.Tenant, listing.Window, Filters) (listing.Listed[T], error)
+	// changed is the place of a record in the order of changes, nil where that is not
+	// offered.
+	changed func(*T) listing.Position
+	read    func(context.Context, store.Tenant, listing.Window, Filters) (listing.Listed[T], error)
 }
 
 // Transactions lists transactions by date_processed.
 var Transactions = &Listing[payment.Transaction]{
 	Name: "transactions", Element: "transaction", Columns: record.Transactions,
 	parameters: func(r reader, q *Query) {
-		readExport(r, q, texts(payment.TransactionStatuses), payment.StandardizedTypes)
+		readExport(r, q, "date_processed", texts(payment.TransactionStatuses), payment.StandardizedTypes)
 	},
 	position: func(t *payment.Transaction) listing.Position { return listing.Position{At: t.ProcessedAt, ID: t.ID} },
+	changed:  func(t *payment.Transaction) listing.Position { return listing.Position{At: t.UpdatedAt, ID: t.ID} },
 	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Transaction], error) {
 		return listing.Transactions(ctx, tenant, w, listing.TransactionFilter{
 			Statuses: typed[payment.TransactionStatus](f.Statuses), Types: f.Types, GatewayID: f.GatewayID,
@@ -42,9 +46,10 @@ var Transactions = &Listing[payment.Transaction]{
 var Chargebacks = &Listing[payment.Chargeback]{
 	Name: "chargebacks", Element: "chargeback", Columns: record.Chargebacks,
 	parameters: func(r reader, q *Query) {
-		readExport(r, q, []string{payment.ChargebackStatus}, []string{payment.ChargebackType})
+		readExport(r, q, "report_date", []string{payment.ChargebackStatus}, []string{payment.ChargebackType})
 	},
 	position: func(c *payment.Chargeback) listing.Position { return listing.Position{At: c.ReportedAt, ID: c.ID} },
+	changed:  func(c *payment.Chargeback) listing.Position { return listing.Position{At: c.UpdatedAt, ID: c.ID} },
 	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Chargeback], error) {
 		return listing.Chargebacks(ctx, tenant, w, listing.ChargebackFilter{GatewayID: f.GatewayID})
 	},
@@ -54,10 +59,11 @@ var Chargebacks = &Listing[payment.Chargeback]{
 var Subscriptions = &Listing[payment.Subscription]{
 	Name: "subscriptions", Element: "subscription", Columns: record.Subscriptions,
 	parameters: func(r reader, q *Query) {
-		readExport(r, q, texts(payment.SubscriptionStatuses), nil)
+		readExport(r, q, "created_at", texts(payment.SubscriptionStatuses), nil)
 		q.Filters.NextBillingFrom, q.Filters.NextBillingTo = r.between(paramBillingFrom, paramBillingTo)
 	},
 	position: func(s *payment.Subscription) listing.Position { return listing.Position{At: s.CreatedAt, ID: s.ID} },
+	changed:  func(s *payment.Subscription) listing.Position { return listing.Position{At: s.UpdatedAt, ID: s.ID} },
 	read: func(ctx context.Context, tenant store.Tenant, w listing.Window, f Filters) (listing.Listed[payment.Subscription], error) {
 		return listing.Subscriptions(ctx, tenant, w, listing.SubscriptionFilter{
 			Statuses: typed[payment.SubscriptionStatus](f.Statuses), GatewayID: f.GatewayID,

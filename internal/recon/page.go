@@ -23,7 +23,7 @@ var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 // Read reads the page that a query asks for. Address is where the endpoint is
 // reached from outside.
 func (l *Listing[T]) Read(ctx context.Context, st *store.Store, v *vault.Vault, q *Query, address string) (Page[T], error) {
-	w := listing.Window{From: q.Start.Start(), Before: q.End.AddDays(1).Start(), Limit: q.PageSize}
+	w := listing.Window{From: q.Start.Start(), Before: q.End.AddDays(1).Start(), Limit: q.PageSize, ByUpdate: q.ByUpdate}
 	if q.End.IsZero() {
 		w.Before = endOfTime
 	}
@@ -63,6 +63,8 @@ func (l *Listing[T]) neighbours(q *Query, listed listing.Listed[T]) (next, previ
 // that one came from.
 func (l *Listing[T]) ends(q *Query, rows []T) (first, last listing.Position) {
 	switch {
+	case len(rows) > 0 && q.ByUpdate:
+		return l.changed(&rows[0]), l.changed(&rows[len(rows)-1])
 	case len(rows) > 0:
 		return l.position(&rows[0]), l.position(&rows[len(rows)-1])
 	case q.cursor == nil:

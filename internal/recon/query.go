@@ -34,7 +34,11 @@ const (
 	paramCursor      = "cursor"
 	paramBillingFrom = "next_billing_date_from"
 	paramBillingTo   = "next_billing_date_to"
+	paramDateField   = "date_field"
 )
+
+// byUpdate is the date field that tells when a record last changed.
+const byUpdate = "updated_at"
 
 // Parameters of a merchant's list of sessions.
 const (
@@ -72,8 +76,11 @@ type Query struct {
 	// Start and End are both included.
 	Start, End payment.Date
 	Filters    Filters
-	Format     Format
-	PageSize   int
+	// ByUpdate takes the days as those on which records last changed, and lists them in
+	// that order.
+	ByUpdate bool
+	Format   Format
+	PageSize int
 
 	listing    string
 	cursor     *cursor
@@ -112,8 +119,9 @@ func (l *Listing[T]) Parse(rawQuery string, tenantID uuid.UUID, v *vault.Vault) 
 }
 
 // readExport reads what the three endpoints of reconciliation have in common.
-func readExport(r reader, q *Query, statuses, types []string) {
+func readExport(r reader, q *Query, usualField string, statuses, types []string) {
 	q.Start, q.End = r.days(paramStart, paramEnd)
+	q.ByUpdate = r.dateField(usualField)
 	q.Filters = Filters{Statuses: r.list(paramStatus, statuses), GatewayID: r.uuid(paramGateway)}
 	if types != nil {
 		q.Filters.Types = r.list(paramType, types)
@@ -137,6 +145,9 @@ func (q *Query) purpose() vault.Binding {
 	}
 	if f.EmailKey != "" || f.TenantReferenceID != "" {
 		parts = append(parts, strconv.Quote(f.EmailKey), strconv.Quote(f.TenantReferenceID))
+	}
+	if q.ByUpdate {
+		parts = append(parts, byUpdate)
 	}
 	return vault.Handed(q.TenantID, strings.Join(parts, "|"))
 }
@@ -240,6 +251,20 @@ func (r reader) uuid(name string) *uuid.UUID {
 		return nil
 	}
 	return &id
+}
+
+// dateField reads which field the days are of: the endpoint's usual one, or that of the
+// last change.
+func (r reader) dateField(usual string) (isByUpdate bool) {
+	switch text := r.one(paramDateField); text {
+	case "", usual:
+		return false
+	case byUpdate:
+		return true
+	default:
+		r.say(paramDateField, "must be "+usual+" or "+byUpdate+".")
+		return false
+	}
 }
 
 func (r reader) format() Format {

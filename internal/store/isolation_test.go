@@ -32,6 +32,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		tx.PauseRebills(payment.RebillPause{TenantID: shop.ID, GatewayID: shop.Gateway.ID, Reason: payment.PausedByCreditorCode, Since: env.Now})
 		return nil
 	})
+	env.Exec(t, `UPDATE transactions SET source = 'hosted_page' WHERE id = $1`, claimed.Transaction.ID.String())
 	event := env.Settle(t, claimed, approved).Events[0]
 	subscription := env.Settled(t, shop, storetest.WithTerms(storetest.Monthly)).Subscription
 	env.Exec(t, "UPDATE events SET next_attempt_at = 5 WHERE id = $1", event.ID.String())
@@ -43,11 +44,8 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	maps.Copy(reads, bankReads(t, env, shop))
 	maps.Copy(reads, feedReads(t, env, event.ID))
 	maps.Copy(reads, personReads(t, env, shop))
+	maps.Copy(reads, mandateReads(claimed.Transaction))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
-		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
-			accepted, err := scope.Acceptance(ctx, claimed.Transaction.ID)
-			return found(accepted != nil, err)
-		},
 		"APIKeys": func(ctx context.Context, scope store.Tenant) int {
 			keys, err := scope.APIKeys(ctx)
 			return found(len(keys) > 0, err)
@@ -88,6 +86,20 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	return reads
 }
 
+// mandateReads are those about what a payer agreed to.
+func mandateReads(paid payment.Transaction) map[string]func(context.Context, store.Tenant) int {
+	return map[string]func(context.Context, store.Tenant) int{
+		"Acceptance": func(ctx context.Context, scope store.Tenant) int {
+			accepted, err := scope.Acceptance(ctx, paid.ID)
+			return found(accepted != nil, err)
+		},
+		"MandateEvidence": func(ctx context.Context, scope store.Tenant) int {
+			evidence, err := scope.MandateEvidence(ctx, paid.MandateReference)
+			return found(len(evidence) > 0, err)
+		},
+	}
+}
+
 // personReads are those about persons, of whom one was erased and one is known from a
 // file alone.
 func personReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
@@ -100,6 +112,14 @@ func personReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		"ErasedAt": func(ctx context.Context, scope store.Tenant) int {
 			at, err := scope.ErasedAt(ctx, erased.ID)
 			return found(!at.IsZero(), err)
+		},
+		"Lead": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Lead(ctx, person.ID)
+			return found(true, err)
+		},
+		"SessionHolding": func(ctx context.Context, scope store.Tenant) int {
+			held, err := scope.SessionHolding(ctx, person)
+			return found(held != nil, err)
 		},
 		"LeadsAfter": func(ctx context.Context, scope store.Tenant) int {
 			leads, err := scope.LeadsAfter(ctx, uuid.Nil, 10)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/db"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
 
@@ -66,6 +67,17 @@ func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Cred
 	found = err == nil
 	s.noteCredential(keyHash, c, found)
 	return c, found, nil
+}
+
+// AllowedOrigins reads whose pages may call for sessions of the tenant with a number,
+// which their tokens carry. A number that nobody has admits all, and finds nothing.
+func (s *Store) AllowedOrigins(ctx context.Context, number uint32) (merchant.Origins, error) {
+	result, err := s.Query(ctx, `SELECT allowed_origins FROM tenants WHERE number = $1`, int64(number))
+	origins, err := db.One(result, err, func(r db.Rows) (o merchant.Origins, err error) { return o, r.Scan(&o) })
+	if errors.Is(err, db.ErrNoRow) {
+		return "", nil
+	}
+	return origins, err
 }
 
 // Due names something of a tenant that is due, and since when.

@@ -55,11 +55,16 @@ type Evidence struct {
 
 // evidenceStatement names the source, so that the index that holds the hosted
 // page's attempts alone serves it.
-var evidenceStatement = `
+var (
+	selectEvidence = `
 	SELECT ` + acceptanceColumns + `, ` + transactions.List("t") + `
 	FROM transactions t
 	JOIN mandate_acceptances a ON a.tenant_id = t.tenant_id AND a.transaction_id = t.id
-	WHERE t.mandate_reference = $1 AND t.source = 'hosted_page'
+	WHERE t.source = 'hosted_page' AND `
+	evidenceStatement = selectEvidence + `t.mandate_reference = $1` + newestEvidence
+)
+
+const newestEvidence = `
 	ORDER BY a.accepted_at DESC, t.id DESC`
 
 // MandateEvidence reads what payers agreed to under a mandate's reference, the
@@ -67,11 +72,19 @@ var evidenceStatement = `
 // that every tenant is asked.
 func (s *Store) MandateEvidence(ctx context.Context, reference string) ([]Evidence, error) {
 	result, err := s.Query(ctx, evidenceStatement, reference)
-	all, err := db.Collect(result, err, func(r db.Rows) (e Evidence, err error) {
-		var row transactionRow
-		err = r.Scan(append(acceptanceFields(&e.Acceptance), transactions.Fields(&row)...)...)
-		e.Transaction = row.transaction()
-		return e, err
-	})
+	all, err := db.Collect(result, err, scanEvidence)
 	return reached(ctx, all, err, func(e Evidence) uuid.UUID { return e.Transaction.TenantID })
+}
+
+// MandateEvidence is that of the tenant alone.
+func (t Tenant) MandateEvidence(ctx context.Context, reference string) ([]Evidence, error) {
+	result, err := t.Query(ctx, selectEvidence+`t.tenant_id = $1 AND t.mandate_reference = $2`+newestEvidence, reference)
+	return db.Collect(result, err, scanEvidence)
+}
+
+func scanEvidence(r db.Rows) (e Evidence, err error) {
+	var row transactionRow
+	err = r.Scan(append(acceptanceFields(&e.Acceptance), transactions.Fields(&row)...)...)
+	e.Transaction = row.transaction()
+	return e, err
 }

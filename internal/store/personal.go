@@ -68,7 +68,7 @@ var PersonalTables = []PersonalTable{
 	{
 		Name: "sessions", ByID: true, Rows: []PersonalLink{{"lead_id", "leads"}},
 		Kept: `tenant_id id lead_id status price_minor currency billing_type billing_frequency trial_unit trial_period trial_minor gateway_id
-			campaign_id offer_id hosted_page_id webhook_profile_id tenant_reference_id acceptance_mode mandate_reference max_attempts attempts_used
+			campaign_id offer_id hosted_page_id webhook_profile_id tenant_reference_id acceptance_mode mandate_reference renews_subscription_id max_attempts attempts_used
 			open_transaction_id last_transaction_id holds_lead expires_at created_at updated_at`,
 		Cleared: "customer_ip",
 		Removed: "options", // where the payer goes afterwards, and what the merchant notes
@@ -90,7 +90,7 @@ var PersonalTables = []PersonalTable{
 	{
 		Name: "subscriptions", ByID: true, Rows: []PersonalLink{{"order_id", "orders"}},
 		Kept: `tenant_id id session_id order_id lead_id offer_id campaign_id webhook_profile_id gateway_id status amount_minor currency
-			billing_frequency mandate_reference started_at next_billing_date trial_end_date billing_anchor_date last_billed_at cancelled_at
+			billing_frequency mandate_reference mandate_session_id started_at next_billing_date trial_end_date billing_anchor_date last_billed_at cancelled_at
 			successful_count failed_count revenue_minor created_at updated_at period period_tries open_transaction_id sequence_type
 			mandate_used_at due_at cancel_reason cancel_code owed_periods paused_at ends_on ends_by rhythm_date rhythm_period
 			steered_at`,
@@ -168,7 +168,7 @@ var PersonalTables = []PersonalTable{
 	},
 	{Name: "event_feeds", Kept: "tenant_id last_position"},
 	{Name: "import_rejections", Kept: "tenant_id import_id line reason"},
-	{Name: "tenants", Kept: `id number name creditor_name creditor_address creditor_identifier setup_version created_at updated_at version notice_sender notice_reply_to
+	{Name: "tenants", Kept: `id number name creditor_name creditor_address creditor_identifier setup_version created_at updated_at version allowed_origins notice_sender notice_reply_to
 		notice_send`},
 	{Name: "api_keys", Kept: "tenant_id id name prefix created_at last_used_at revoked_at scopes", Secret: "key_hash"},
 	{Name: "setup_records", Kept: "tenant_id id kind document active created_at updated_at version", Secret: "secrets"},

@@ -16,8 +16,8 @@ import (
 type DueSubscription struct {
 	Subscription payment.Subscription
 	Lead         payment.Lead
-	// First is the payment that started the subscription; rebills debit the same
-	// account under the same mandate.
+	// First is the payment that started the subscription, with the account and the
+	// mandate that rebills are made from: its own, or those that the payer gave since.
 	First      payment.Transaction
 	SealedIBAN string
 	// TriedMinor is the amount of the latest try of the period, nil where there was none.
@@ -52,7 +52,10 @@ func subscriptionsAheadQuery(lock string) string {
 func dueSubscriptionQuery(where string) string {
 	return `
 	SELECT ` + Subscriptions.List("s") + `, ` + Leads.List("l") + `, s.iban_sealed, n.setup_version, f.iban_masked,
-		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at, f.amount_minor, q.since,
+		f.iban_country, f.bic, f.bank_name, f.holder_name, f.email, f.mandate_at,
+		CASE WHEN s.mandate_session_id IS NULL THEN f.amount_minor ELSE (SELECT x.amount_minor FROM sessions b
+			JOIN transactions x ON x.tenant_id = b.tenant_id AND x.id = b.last_transaction_id
+			WHERE b.tenant_id = s.tenant_id AND b.id = s.session_id) END, q.since,
 		CASE WHEN s.period_tries > 0 THEN (SELECT x.amount_minor FROM transactions x
 			WHERE x.tenant_id = s.tenant_id AND x.order_id = s.order_id AND x.subscription_id = s.id AND x.billing_period = s.period
 			ORDER BY x.id DESC LIMIT 1) END
@@ -61,7 +64,7 @@ func dueSubscriptionQuery(where string) string {
 	JOIN tenants n ON n.id = s.tenant_id
 	LEFT JOIN rebill_pauses q ON q.tenant_id = s.tenant_id AND q.gateway_id = s.gateway_id
 	JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
-	JOIN sessions p ON p.tenant_id = s.tenant_id AND p.id = s.session_id
+	JOIN sessions p ON p.tenant_id = s.tenant_id AND p.id = COALESCE(s.mandate_session_id, s.session_id)
 	JOIN transactions f ON f.tenant_id = s.tenant_id AND f.id = p.last_transaction_id
 	ORDER BY s.due_at`
 }

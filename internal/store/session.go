@@ -31,6 +31,7 @@ var Sessions = db.Table[payment.Session]{Name: "sessions", Columns: []db.Column[
 	db.Optional("offer_id", func(s *payment.Session) **uuid.UUID { return &s.OfferID }),
 	db.Optional("hosted_page_id", func(s *payment.Session) **uuid.UUID { return &s.HostedPageID }),
 	db.Optional("webhook_profile_id", func(s *payment.Session) **uuid.UUID { return &s.WebhookProfileID }),
+	db.Optional("renews_subscription_id", func(s *payment.Session) **uuid.UUID { return &s.RenewsID }),
 	db.Optional("tenant_reference_id", func(s *payment.Session) **string { return &s.TenantReferenceID }),
 	db.Custom("options",
 		func(s *payment.Session) any { return optionsInto{&s.Options} },

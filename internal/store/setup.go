@@ -60,14 +60,14 @@ func (t Tenant) readSetup(ctx context.Context) (*merchant.Setup, error) {
 }
 
 const tenantColumns = `id, number, name, creditor_name, creditor_address, creditor_identifier,
-	notice_sender, notice_reply_to, notice_send`
+	notice_sender, notice_reply_to, notice_send, allowed_origins`
 
 // scanTenant reads a tenant's columns and whatever was selected after them.
 func scanTenant(r db.Rows, more ...any) (merchant.Tenant, error) {
 	var t merchant.Tenant
 	var number int64
 	err := r.Scan(append([]any{&t.ID, &number, &t.Name, &t.Creditor.Name, &t.Creditor.Address, &t.Creditor.Identifier,
-		&t.Notices.Sender, &t.Notices.ReplyTo, &t.Notices.Send}, more...)...)
+		&t.Notices.Sender, &t.Notices.ReplyTo, &t.Notices.Send, &t.AllowedOrigins}, more...)...)
 	t.Number = uint32(number)
 	return t, err
 }
@@ -103,14 +103,14 @@ func IsNotFound(err error) bool { return errors.Is(err, db.ErrNoRow) }
 func (tx *Tx) PutTenant(t merchant.Tenant) {
 	tx.Then(`
 		INSERT INTO tenants (id, number, name, creditor_name, creditor_address, creditor_identifier, notice_sender, notice_reply_to, notice_send,
-			created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $8, $9, $10, $7, $7)
+			allowed_origins, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $8, $9, $10, $11, $7, $7)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, creditor_name = excluded.creditor_name,
 			creditor_address = excluded.creditor_address, creditor_identifier = excluded.creditor_identifier,
 			notice_sender = excluded.notice_sender, notice_reply_to = excluded.notice_reply_to, notice_send = excluded.notice_send,
-			setup_version = tenants.setup_version + 1, version = tenants.version + 1, updated_at = excluded.updated_at`,
+			allowed_origins = excluded.allowed_origins, setup_version = tenants.setup_version + 1, version = tenants.version + 1, updated_at = excluded.updated_at`,
 		t.ID, int64(t.Number), t.Name, t.Creditor.Name, t.Creditor.Address, t.Creditor.Identifier, db.Micros(tx.At),
-		t.Notices.Sender, t.Notices.ReplyTo, string(t.Notices.Send))
+		t.Notices.Sender, t.Notices.ReplyTo, string(t.Notices.Send), string(t.AllowedOrigins))
 }
 
 // ClaimSetup lets a change of a tenant's set-up go on only from the version on

@@ -97,7 +97,7 @@ func (s *Store) decodeProfile(into *merchant.Setup, record setupRecord) error {
 	into.WebhookProfiles[record.id] = merchant.WebhookProfile{
 		ID: record.id, Name: d.Name, URL: d.URL, SigningSecret: merchant.Secret(secrets.Signing),
 		PreviousSecret: merchant.Secret(secrets.Previous), PreviousSecretUntil: d.PreviousSecretUntil,
-		Events: d.Events, Default: d.Default, Active: record.active,
+		Events: d.Events, FullPayload: d.FullPayload, Default: d.Default, Active: record.active,
 	}
 	return nil
 }

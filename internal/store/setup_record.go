@@ -43,6 +43,7 @@ type (
 		Name                string              `json:"name"`
 		URL                 string              `json:"url"`
 		Events              []payment.EventKind `json:"events"`
+		FullPayload         bool                `json:"full_payload,omitempty"`
 		Default             bool                `json:"default"`
 		PreviousSecretUntil time.Time           `json:"previous_secret_until"`
 	}
@@ -107,7 +108,7 @@ func (s *Store) PutGateway(tx *Tx, tenantID uuid.UUID, g merchant.GatewayAccount
 // PutWebhookProfile creates or changes a webhook profile.
 func (s *Store) PutWebhookProfile(tx *Tx, tenantID uuid.UUID, p merchant.WebhookProfile) error {
 	return s.putRecord(tx, tenantID, setupRecord{id: p.ID, kind: kindWebhookProfile, active: p.Active},
-		profileDocument{p.Name, p.URL, p.Events, p.Default, p.PreviousSecretUntil},
+		profileDocument{p.Name, p.URL, p.Events, p.FullPayload, p.Default, p.PreviousSecretUntil},
 		profileSecrets{p.SigningSecret.Reveal(), p.PreviousSecret.Reveal()})
 }
 

@@ -28,7 +28,8 @@ var Subscriptions = db.Table[payment.Subscription]{Name: "subscriptions", Column
 	db.Field("amount_minor", func(s *payment.Subscription) *payment.Minor { return &s.AmountMinor }).Changing(),
 	db.Field("currency", func(s *payment.Subscription) *string { return &s.Currency }),
 	db.Field("billing_frequency", func(s *payment.Subscription) *payment.BillingFrequency { return &s.Frequency }),
-	db.Field("mandate_reference", func(s *payment.Subscription) *string { return &s.MandateReference }),
+	db.Field("mandate_reference", func(s *payment.Subscription) *string { return &s.MandateReference }).Changing(),
+	db.Optional("mandate_session_id", func(s *payment.Subscription) **uuid.UUID { return &s.MandateSessionID }).Changing(),
 	db.Time("started_at", func(s *payment.Subscription) *time.Time { return &s.StartedAt }),
 	day("next_billing_date", func(s *payment.Subscription) *payment.Date { return &s.NextBillingDate }).Changing(),
 	day("trial_end_date", func(s *payment.Subscription) *payment.Date { return &s.TrialEndDate }),
@@ -91,6 +92,13 @@ func (tx *Tx) ChangeSubscription(before, after payment.Subscription) {
 	tx.Require(ErrStale, changeSubscription, Subscriptions.Changes(&after, after.TenantID, after.ID,
 		gained, db.Micros(after.DueAt()), before.Status, before.Period, before.Tries, uuid.Nil, orNil(before.OpenTransactionID),
 		before.FailedCount, before.Owed, max(0, before.SteeredAt.UnixMicro()))...)
+	if after.MandateReference != before.MandateReference {
+		tx.Then(`
+			UPDATE subscriptions SET iban_sealed = (SELECT t.iban_sealed FROM sessions s
+				JOIN transactions t ON t.tenant_id = s.tenant_id AND t.id = s.last_transaction_id
+				WHERE s.tenant_id = subscriptions.tenant_id AND s.id = subscriptions.mandate_session_id)
+			WHERE tenant_id = $1 AND id = $2`, after.TenantID, after.ID)
+	}
 }
 
 var changeSubscription = `UPDATE subscriptions SET revenue_minor = revenue_minor + $3, due_at = $4, ` + Subscriptions.Set(13) + `

@@ -224,6 +224,37 @@ func TestPayloadsFitTheDocument(t *testing.T) {
 	fitsDocument(t, payment.EventChargebackCreated, body)
 }
 
+func TestFurtherPayloadsFitTheDocument(t *testing.T) {
+	t.Parallel()
+	sub := payment.Subscription{
+		ID: payment.NewID(), SessionID: payment.NewID(), OrderID: payment.NewID(), LeadID: payment.NewID(), GatewayID: payment.NewID(),
+		Status: payment.SubscriptionActive, AmountMinor: 2999, Currency: "EUR", Frequency: payment.Monthly, MandateReference: "MND-7K2M9QXA4TPL",
+		StartedAt: storetest.Start, AnchorDate: payment.DateOf(storetest.Start), MandateUsedAt: storetest.Start, CreatedAt: storetest.Start, UpdatedAt: storetest.Start,
+	}
+	change := aSettlement(func(c *payment.Change) { c.Session.Token, c.Subscription = payment.NewToken(1), &sub })
+	for _, kind := range payment.EventKinds {
+		if kind.IsKept() {
+			continue
+		}
+		event := payment.Event{Kind: kind, TransactionID: change.Transaction.ID}
+		switch kind {
+		case payment.EventSessionFailed:
+			change.Session.Status = payment.SessionFailed
+		case payment.EventSessionExpired:
+			change.Session.Status, change.Order = payment.SessionExpired, nil
+		}
+		fitsDocument(t, kind, payload(t, change, event))
+		full, err := FullPayload(change, event, payment.NewMetadata(map[string]string{"cart": "<4711>"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitsDocument(t, kind, full)
+		if _, err := Payload(payment.Change{}, event); err == nil {
+			t.Errorf("%s is told of nothing", kind)
+		}
+	}
+}
+
 var loadDocument = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(sepad.OpenAPI)
 })

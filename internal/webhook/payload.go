@@ -16,6 +16,20 @@ import (
 // 8785), so that a receiver may check the bytes it got or write them anew.
 func Payload(c payment.Change, e payment.Event) (string, error) {
 	body, err := payloadBody(c, e)
+	return canonicalOf(body, e, err)
+}
+
+// FullPayload is Payload with the ids of all that the event is about, and the
+// purchase's metadata.
+func FullPayload(c payment.Change, e payment.Event, metadata payment.Metadata) (string, error) {
+	body, err := payloadBody(c, e)
+	if err == nil {
+		body, err = appendFull(body, c, e, metadata)
+	}
+	return canonicalOf(body, e, err)
+}
+
+func canonicalOf(body []byte, e payment.Event, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
@@ -37,8 +51,12 @@ func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
 		then.Status, t = e.Status, &then
 	}
 	switch {
-	case e.Kind == payment.EventSessionCompleted && c.Session != nil:
-		return appendCompleted(nil, c), nil
+	case isSessionEvent(e.Kind) && c.Session != nil:
+		return appendSession(nil, c), nil
+	case isSubscriptionEvent(e.Kind) && c.Subscription != nil:
+		return appendSubscription(nil, c, e), nil
+	case e.Kind == payment.EventMandateLapsed && c.Subscription != nil:
+		return json.Marshal(lapsedBody(c.Subscription))
 	case e.Kind == payment.EventChargebackCreated && c.Chargeback != nil:
 		return record.Chargebacks.AppendJSON(nil, c.Chargeback), nil
 	case e.Kind == payment.EventTransactionCreated:
@@ -52,12 +70,16 @@ func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
 	}
 }
 
-// appendCompleted writes what a merchant needs to fulfil an order (contract 6.2).
-func appendCompleted(dst []byte, c payment.Change) []byte {
+func isSessionEvent(kind payment.EventKind) bool {
+	return kind == payment.EventSessionCompleted || kind == payment.EventSessionFailed || kind == payment.EventSessionExpired
+}
+
+// appendSession writes what a merchant needs to fulfil an order, or to give it up
+// (contract 6.2). A session that nobody tried to pay has no order.
+func appendSession(dst []byte, c payment.Change) []byte {
 	fields := [...]struct{ name, text string }{
 		{"session_token", c.Session.Token},
 		{"status", string(c.Session.Status)},
-		{"order_number", c.Order.Number},
 		{"amount", c.Transaction.AmountMinor.String()},
 		{"currency", c.Transaction.Currency},
 		{"email", c.Transaction.Email},
@@ -67,7 +89,13 @@ func appendCompleted(dst []byte, c payment.Change) []byte {
 		dst = append(record.AppendJSONText(dst, f.name), ':')
 		dst = append(record.AppendJSONText(dst, f.text), ',')
 	}
-	dst = append(dst, `"tenant_reference_id":`...)
+	dst = append(dst, `"order_number":`...)
+	if c.Order == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = record.AppendJSONText(dst, c.Order.Number)
+	}
+	dst = append(dst, `,"tenant_reference_id":`...)
 	if c.Transaction.TenantReferenceID == nil {
 		return append(dst, "null}"...)
 	}

@@ -53,6 +53,8 @@ func (p Position) Above() Position {
 type Window struct {
 	// From is the first instant of the listing, Before the first one beyond.
 	From, Before time.Time
+	// ByUpdate orders by when records last changed instead.
+	ByUpdate bool
 	// Beyond is the place after which the page begins, nil for the beginning.
 	Beyond *Position
 	// Backward takes the records that lead up to Beyond instead.
@@ -138,21 +140,26 @@ func (l listing[T]) read(ctx context.Context, t store.Tenant, w Window, filters 
 // query writes the statement. Its first arguments are the tenant, the position,
 // the other end of the listing and one row more than the page has.
 func (l listing[T]) query(w Window, filters []filter) (text string, args []any) {
-	compare, bound, direction := "<", l.instant+" >= $4", "DESC"
+	instant, combinations := l.instant, combine
+	if w.ByUpdate {
+		// One index has this order, and what it is narrowed by is read from its rows.
+		instant, combinations = "updated_at", together(l.instant+" IS NOT NULL")
+	}
+	compare, bound, direction := "<", instant+" >= $4", "DESC"
 	beyond, end := Position{At: w.Before}, w.From
 	if w.Backward {
-		compare, bound, direction = ">", l.instant+" < $4", "ASC"
+		compare, bound, direction = ">", instant+" < $4", "ASC"
 		end = w.Before
 	}
 	if w.Beyond != nil {
 		beyond = *w.Beyond
 	}
 	args = []any{beyond.At.UnixMicro(), beyond.ID, end.UnixMicro(), w.Limit + 1}
-	order := fmt.Sprintf(" ORDER BY %s %s, id %s", l.instant, direction, direction)
+	order := fmt.Sprintf(" ORDER BY %s %s, id %s", instant, direction, direction)
 	var ranges []string
-	for _, conditions := range combine(filters, &args) {
+	for _, conditions := range combinations(filters, &args) {
 		ranges = append(ranges, fmt.Sprintf("SELECT %s FROM %s WHERE tenant_id = $1 AND (%s, id) %s ($2, $3) AND %s%s%s",
-			l.columns, l.table, l.instant, compare, bound, conditions, order))
+			l.columns, l.table, instant, compare, bound, conditions, order))
 	}
 	if len(ranges) == 1 {
 		return ranges[0] + " LIMIT $5", args
@@ -181,6 +188,25 @@ func combine(filters []filter, args *[]any) []string {
 		combinations = next
 	}
 	return combinations
+}
+
+// together gives one condition that holds for all values of the filters, and for
+// another one.
+func together(condition string) func(filters []filter, args *[]any) []string {
+	return func(filters []filter, args *[]any) []string {
+		text := " AND " + condition
+		for _, f := range filters {
+			var anyOf []string
+			for _, value := range f.values {
+				*args = append(*args, value)
+				anyOf = append(anyOf, fmt.Sprintf(f.condition, len(*args)+1))
+			}
+			if len(anyOf) > 0 {
+				text += " AND (" + strings.Join(anyOf, " OR ") + ")"
+			}
+		}
+		return []string{text}
+	}
 }
 
 // listedRow takes the columns of a row one after the other.

@@ -57,6 +57,7 @@ func fillLibrary(t *testing.T, env *storetest.Env) library {
 		at := listedDay.Start().Add(time.Duration(i) * time.Second)
 		tx, cb, sub := fullTransaction(l.tenantID), fullChargeback(l.tenantID), fullSubscription(l.tenantID)
 		tx.ProcessedAt, cb.ReportedAt, sub.CreatedAt = at, at, at
+		tx.UpdatedAt, cb.UpdatedAt, sub.UpdatedAt = at, at, at
 		tx.GatewayID, cb.GatewayID, sub.GatewayID = l.gateway(i), l.gateway(i), l.gateway(i)
 		tx.Status, tx.Type, sub.Status = rareStatus(i), rareType(i), rareSubscription(i)
 		tx.MerchantTransactionID, cb.MerchantTransactionID = fmt.Sprint("TXN-", i), fmt.Sprint("TXN-", i)
@@ -133,6 +134,15 @@ func (l library) windows() []listing.Window {
 // statements are all queries with none or one value in each filter.
 func (l library) statements() map[string]func(listing.Window) (string, []any) {
 	all := map[string]func(listing.Window) (string, []any){}
+	for name, statement := range map[string]func(listing.Window) (string, []any){
+		"transactions": listing.TransactionFilter{}.Statement, "chargebacks": listing.ChargebackFilter{}.Statement,
+		"subscriptions": listing.SubscriptionFilter{}.Statement,
+	} {
+		all[name+" in the order of changes"] = func(w listing.Window) (string, []any) {
+			w.ByUpdate = true
+			return statement(w)
+		}
+	}
 	for _, gateway := range []*uuid.UUID{nil, &l.rare, &l.common} {
 		all[fmt.Sprint("chargebacks ", l.name(gateway))] = listing.ChargebackFilter{GatewayID: gateway}.Statement
 		for _, statuses := range [][]payment.TransactionStatus{nil, {payment.TransactionApproved}, {payment.TransactionRefunded}} {

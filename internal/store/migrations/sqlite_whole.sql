@@ -90,7 +90,7 @@ CREATE TABLE tenants (
     creditor_identifier TEXT    NOT NULL DEFAULT '',
     setup_version       INTEGER NOT NULL DEFAULT 1,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1, notice_sender TEXT NOT NULL DEFAULT '', notice_reply_to TEXT NOT NULL DEFAULT '', notice_send TEXT NOT NULL DEFAULT '',
+    updated_at          INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 1, notice_sender TEXT NOT NULL DEFAULT '', notice_reply_to TEXT NOT NULL DEFAULT '', notice_send TEXT NOT NULL DEFAULT '', allowed_origins TEXT NOT NULL DEFAULT '',
     CONSTRAINT tenants_id_key PRIMARY KEY (id),
     CONSTRAINT tenants_number_key UNIQUE (number)
 ) STRICT;
@@ -164,7 +164,7 @@ CREATE TABLE sessions (
     holds_lead          INTEGER NOT NULL,
     expires_at          INTEGER NOT NULL,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, tenant_reference_id TEXT, options TEXT, token_sealed TEXT NOT NULL DEFAULT '',
+    updated_at          INTEGER NOT NULL, tenant_reference_id TEXT, options TEXT, token_sealed TEXT NOT NULL DEFAULT '', renews_subscription_id TEXT,
     CONSTRAINT sessions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT sessions_token_key UNIQUE (tenant_id, token),
     FOREIGN KEY (tenant_id, lead_id) REFERENCES leads (tenant_id, id)
@@ -258,7 +258,7 @@ CREATE TABLE subscriptions (
     failed_count        INTEGER NOT NULL,
     revenue_minor       INTEGER NOT NULL,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER, cancel_reason TEXT NOT NULL DEFAULT '', cancel_code TEXT NOT NULL DEFAULT '', owed_periods TEXT NOT NULL DEFAULT '', paused_at INTEGER, ends_on TEXT, ends_by TEXT NOT NULL DEFAULT '', rhythm_date TEXT, rhythm_period INTEGER NOT NULL DEFAULT 0, steered_at INTEGER,
+    updated_at          INTEGER NOT NULL, period INTEGER NOT NULL DEFAULT 1, period_tries INTEGER NOT NULL DEFAULT 0, open_transaction_id TEXT, sequence_type TEXT NOT NULL DEFAULT 'RCUR', mandate_used_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER, cancel_reason TEXT NOT NULL DEFAULT '', cancel_code TEXT NOT NULL DEFAULT '', owed_periods TEXT NOT NULL DEFAULT '', paused_at INTEGER, ends_on TEXT, ends_by TEXT NOT NULL DEFAULT '', rhythm_date TEXT, rhythm_period INTEGER NOT NULL DEFAULT 0, steered_at INTEGER, mandate_session_id TEXT,
     CONSTRAINT subscriptions_id_key PRIMARY KEY (tenant_id, id),
     CONSTRAINT subscriptions_order_id_key UNIQUE (tenant_id, order_id),
     FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
@@ -737,6 +737,9 @@ CREATE TABLE audit_chain (
     head       TEXT    NOT NULL,
     CONSTRAINT audit_chain_id_key PRIMARY KEY (id)
 ) STRICT;
+CREATE INDEX transactions_updated_idx ON transactions (tenant_id, updated_at DESC, id DESC) WHERE processed_at IS NOT NULL;
+CREATE INDEX chargebacks_updated_idx ON chargebacks (tenant_id, updated_at DESC, id DESC);
+CREATE INDEX subscriptions_updated_idx ON subscriptions (tenant_id, updated_at DESC, id DESC);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -771,6 +774,9 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);

@@ -2,7 +2,8 @@ package playedbank
 
 import (
 	"encoding/xml"
-	"errors"
+	"fmt"
+	"math/big"
 	"strings"
 	"time"
 
@@ -12,7 +13,13 @@ import (
 // transferDocument is a file of credit transfers as the schema has it. Only what a bank looks at is here.
 type transferDocument struct {
 	Order struct {
-		Header header `xml:"GrpHdr"`
+		Header struct {
+			ID      string `xml:"MsgId"`
+			Created string `xml:"CreDtTm"`
+			Count   string `xml:"NbOfTxs"`
+			Sum     string `xml:"CtrlSum"`
+			Party   string `xml:"InitgPty>Nm"`
+		} `xml:"GrpHdr"`
 		Blocks []struct {
 			ID      string `xml:"PmtInfId"`
 			Method  string `xml:"PmtMtd"`
@@ -29,10 +36,13 @@ type transferDocument struct {
 			Charges   string `xml:"ChrgBr"`
 			Transfers []struct {
 				EndToEndID string `xml:"PmtId>EndToEndId"`
-				Amount     money  `xml:"Amt>InstdAmt"`
-				Name       string `xml:"Cdtr>Nm"`
-				IBAN       string `xml:"CdtrAcct>Id>IBAN"`
-				Text       string `xml:"RmtInf>Ustrd"`
+				Amount     struct {
+					Text     string `xml:",chardata"`
+					Currency string `xml:"Ccy,attr"`
+				} `xml:"Amt>InstdAmt"`
+				Name string `xml:"Cdtr>Nm"`
+				IBAN string `xml:"CdtrAcct>Id>IBAN"`
+				Text string `xml:"RmtInf>Ustrd"`
 			} `xml:"CdtTrfTxInf"`
 		} `xml:"PmtInf"`
 	} `xml:"CstmrCdtTrfInitn"`
@@ -50,12 +60,13 @@ func takeTransfers(file []byte, version string, limits Limits) (*Order, error) {
 	if err := xml.Unmarshal(file, &d); err != nil {
 		return nil, &Refusal{Code: "FF01", Text: "no readable XML: " + err.Error()}
 	}
-	order, err := d.Order.Header.open(version)
-	if err != nil {
+	order := &Order{MessageID: d.Order.Header.ID, Version: version, IsTransfers: true}
+	var err error
+	if order.CreatedAt, err = createdAt(d.Order.Header.Created); err != nil {
 		return order, err
 	}
-	order.IsTransfers = true
-	whole := newTally()
+	count, sum := 0, new(big.Rat)
+	ids := map[string]bool{}
 	for i := range d.Order.Blocks {
 		b := &d.Order.Blocks[i]
 		if b.Method != "TRF" || b.Level != "SEPA" || b.Charges != "SLEV" {
@@ -66,24 +77,44 @@ func takeTransfers(file []byte, version string, limits Limits) (*Order, error) {
 			return order, &Refusal{Code: "DT01", Text: "the execution date is none"}
 		}
 		block := Block{ID: b.ID, Due: due, BatchBooking: b.Batch == "true", Creditor: b.Debtor, Account: b.Account}
-		part := whole.part()
+		blockSum := new(big.Rat)
 		for _, t := range b.Transfers {
-			cents, err := part.take(t.EndToEndID, t.Amount)
-			if err != nil {
-				return order, err
+			amount, ok := new(big.Rat).SetString(t.Amount.Text)
+			if !ok || t.Amount.Currency != "EUR" {
+				return order, &Refusal{Code: "AM01", Text: "an amount is none in euro"}
 			}
-			block.Debits = append(block.Debits, Debit{EndToEndID: t.EndToEndID, Cents: cents, Name: t.Name, IBAN: t.IBAN, Text: t.Text})
+			cents := new(big.Rat).Mul(amount, big.NewRat(100, 1))
+			if ids[t.EndToEndID] || !cents.IsInt() || cents.Sign() <= 0 {
+				return order, &Refusal{Code: "AM05", Text: "the transfer " + t.EndToEndID + " comes twice or is of no amount"}
+			}
+			ids[t.EndToEndID] = true
+			blockSum.Add(blockSum, amount)
+			block.Debits = append(block.Debits, Debit{EndToEndID: t.EndToEndID, Cents: cents.Num().Int64(), Name: t.Name, IBAN: t.IBAN, Text: t.Text})
 		}
-		if err := errors.Join(part.agree(b.Count, b.Sum), block.checkTransfers(order.CreatedAt)); err != nil {
+		if err := agree(b.Count, b.Sum, len(b.Transfers), blockSum); err != nil {
 			return order, err
 		}
-		whole.add(part)
+		count, sum = count+len(b.Transfers), sum.Add(sum, blockSum)
+		if err := block.checkTransfers(order.CreatedAt); err != nil {
+			return order, err
+		}
 		order.Blocks = append(order.Blocks, block)
+	}
+	if limits.Entries > 0 && count > limits.Entries {
+		return order, &Refusal{Code: "AM13", Text: fmt.Sprintf("%d transfers, %d are allowed in a file", count, limits.Entries)}
 	}
 	if err := order.checkTransferText(d.Order.Header.Party); err != nil {
 		return order, err
 	}
-	return order, whole.end(&d.Order.Header, limits)
+	return order, agree(d.Order.Header.Count, d.Order.Header.Sum, count, sum)
+}
+
+func createdAt(text string) (time.Time, error) {
+	created, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(text, "Z")) // with or without a zone
+	if err != nil {
+		return created, &Refusal{Code: "DT01", Text: "the time of creation is none"}
+	}
+	return created, nil
 }
 
 // checkTransfers holds a block against the calendar.
@@ -110,5 +141,10 @@ func (o *Order) checkTransferText(party string) error {
 			}
 		}
 	}
-	return checkCharacters(texts)
+	for _, text := range texts {
+		if text == "" || outside.MatchString(text) || strings.Contains(text, "//") {
+			return &Refusal{Code: "FF10", Text: fmt.Sprintf("%q has characters outside the scheme", text)}
+		}
+	}
+	return nil
 }

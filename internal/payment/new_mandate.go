@@ -1,0 +1,68 @@
+package payment
+
+import "time"
+
+// NewMandateSession begins the session in which the payer of a subscription gives
+// another account. It looks like the purchase that the subscription began with, and
+// collects nothing: as a free trial it ends when the subscription is billed next.
+func NewMandateSession(sub Subscription, first Session, now time.Time) (Session, error) {
+	if err := sub.CheckLive(); err != nil {
+		return Session{}, err
+	}
+	s := first
+	s.ID, s.RenewsID, s.GatewayID, s.LeadID = NewID(), &sub.ID, sub.GatewayID, sub.LeadID
+	s.Status, s.HoldsLead, s.MandateReference = SessionPending, true, NewMandateReference()
+	s.AttemptsUsed, s.OpenTransactionID, s.LastTransactionID, s.TenantReferenceID, s.CustomerIP = 0, nil, nil, nil, ""
+	s.Terms = Terms{
+		PriceMinor: sub.AmountMinor, Currency: sub.Currency, BillingType: TrialRecurring, Frequency: sub.Frequency,
+		TrialUnit: TrialDay, TrialPeriod: daysUntil(sub.NextBillingDate, now),
+	}
+	s.CreatedAt, s.UpdatedAt = now, now
+	return s, nil
+}
+
+// CheckLive refuses a subscription that has ended.
+func (s Subscription) CheckLive() error {
+	if s.Status == SubscriptionCancelled {
+		return errEnded
+	}
+	return nil
+}
+
+// daysUntil counts whole days, at least one.
+func daysUntil(day Date, now time.Time) int {
+	if day.IsZero() {
+		return 1
+	}
+	const hours = 24
+	return min(max(1, int(day.Start().Sub(DateOf(now).Start()).Hours()/hours)), MaxTrialPeriod)
+}
+
+// renewsMandate tells a transaction by which a subscription gets another mandate from
+// the one that it began with.
+func (c *Change) renewsMandate() bool {
+	return c.Subscription != nil && c.Transaction.Type == Mandate && c.Transaction.SessionID != nil &&
+		*c.Transaction.SessionID != c.Subscription.SessionID
+}
+
+// renewMandate has a subscription billed by the mandate that its payer has given now:
+// the next collection is the first under it. What is owed is tried at once. A
+// collection that is under way goes on under the old one.
+func (c *Change) renewMandate(now time.Time) {
+	sub := c.Subscription
+	if sub.Status == SubscriptionCancelled {
+		return
+	}
+	sub.MandateReference, sub.MandateSessionID = c.Transaction.MandateReference, c.Transaction.SessionID
+	sub.SequenceType, sub.MandateUsedAt = SequenceFirst, now
+	if sub.Status == SubscriptionPastDue && sub.OpenTransactionID == nil {
+		sub.tryOn(DateOf(now))
+	}
+	sub.steered(now)
+}
+
+// isUnderItsMandate tells that a collection was made under the mandate that its
+// subscription has now.
+func (c *Change) isUnderItsMandate() bool {
+	return c.Transaction.MandateReference == c.Subscription.MandateReference
+}
