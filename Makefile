@@ -13,7 +13,7 @@ TESTFLAGS ?=
 # npm for the accessibility checker that runs in it, are
 # asked for only once a test drives one.
 BROWSER_TESTS = $(shell grep -rl --include='*_test.go' chromedp cmd internal 2>/dev/null | head -n 1)
-TEST_PACKAGES = postgresql redis-server libxml2-utils curl unzip $(if $(BROWSER_TESTS),chromium npm)
+TEST_PACKAGES = postgresql redis-server pgbouncer libxml2-utils curl unzip $(if $(BROWSER_TESTS),chromium npm)
 RACE_PACKAGES = $(TEST_PACKAGES) gcc libc6-dev
 BENCH_PACKAGES = postgresql
 

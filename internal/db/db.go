@@ -32,7 +32,7 @@ type Options struct {
 	Tracer trace.TracerProvider
 	// Name is by which the server knows this process, "" for sepad.
 	Name string
-	// Logger takes what the queue has to say; nil drops it.
+	// Logger takes what the queue has to say, and what a start waits for; nil drops it.
 	Logger *slog.Logger
 	// Clock is the database's time. Nil means PostgreSQL's own, and for SQLite that
 	// of this process, which must not jump.
@@ -56,12 +56,17 @@ func (o Options) maxConnections() int {
 	return defaultMaxConnections
 }
 
-// queueLogger passes on the queue's warnings: its ordinary talk is not ours.
-func (o Options) queueLogger() *slog.Logger {
+// logger is one that may be called in any case.
+func (o Options) logger() *slog.Logger {
 	if o.Logger == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(warningsOnly{o.Logger.Handler()})
+	return o.Logger
+}
+
+// queueLogger passes on the queue's warnings: its ordinary talk is not ours.
+func (o Options) queueLogger() *slog.Logger {
+	return slog.New(warningsOnly{o.logger().Handler()})
 }
 
 type warningsOnly struct{ slog.Handler }

@@ -68,14 +68,14 @@ func NoSuchTable(err error) bool {
 }
 
 func (p *postgres) migrate(ctx context.Context, schema Schema) error {
-	// The lock has a connection of its own: it ends with it whatever happens, and
-	// a pool of one connection is left for the migrations themselves.
-	lock, err := pgx.ConnectConfig(ctx, p.connections.Config().ConnConfig)
+	// The lock has a connection of its own: a pool of one connection is left for the
+	// migrations themselves.
+	connection, err := pgx.ConnectConfig(ctx, p.connections.Config().ConnConfig)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close(context.WithoutCancel(ctx)) }()
-	if err := lockMigrations(ctx, lock); err != nil {
+	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }()
+	if err := p.lockMigrations(ctx, connection); err != nil {
 		return err
 	}
 	db := stdlib.OpenDBFromPool(p.connections)
@@ -93,20 +93,42 @@ func (p *postgres) migrate(ctx context.Context, schema Schema) error {
 
 // lockMigrations waits for the lock by asking again: a statement that waits holds a
 // snapshot, and an index that is built beside writers waits until all snapshots that
-// are older have ended.
-func lockMigrations(ctx context.Context, lock *pgx.Conn) error {
-	const pause = 100 * time.Millisecond
-	for {
-		var locked bool
-		if err := lock.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", migrationLock).Scan(&locked); err != nil || locked {
+// are older have ended. The lock is a transaction's, which a pooler leaves to one
+// session; it ends with the connection whatever happens.
+func (p *postgres) lockMigrations(ctx context.Context, connection *pgx.Conn) error {
+	const pause, silence = 100 * time.Millisecond, 20
+	for try := 0; ; try++ {
+		if try == silence {
+			p.logger.InfoContext(ctx, "waiting for another process that is migrating this database")
+		}
+		if isLocked, err := tryLockMigrations(ctx, connection); err != nil || isLocked {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("another process is migrating this database: %w", ctx.Err())
 		case <-time.After(pause):
 		}
 	}
+}
+
+// tryLockMigrations leaves a transaction open that holds the lock, or none.
+func tryLockMigrations(ctx context.Context, connection *pgx.Conn) (isLocked bool, err error) {
+	tx, err := connection.Begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	// It has nothing to do for as long as the migrations take.
+	if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+		return false, err
+	}
+	// Asked in the simple way, whose snapshot ends with the answer; otherwise it lasts until the next question, and an
+	// index that is built beside writers would wait for it.
+	err = tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", pgx.QueryExecModeSimpleProtocol, int64(migrationLock)).Scan(&isLocked)
+	if err != nil || isLocked {
+		return isLocked, err
+	}
+	return false, tx.Rollback(ctx)
 }
 
 func (s *sqlite) migrate(ctx context.Context, schema Schema) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"reflect"
 	"time"
@@ -48,6 +49,7 @@ type postgres struct {
 	berths      berths
 	shared      gatherer[*sharedUnit]
 	clock       sharedClock
+	logger      *slog.Logger
 }
 
 // openPostgres makes the pool; nothing is connected before it is needed.
@@ -69,7 +71,7 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{connections: pool, queue: queue, clock: sharedClock{read: opts.Clock}}
+	p := &postgres{connections: pool, queue: queue, clock: sharedClock{read: opts.Clock}, logger: opts.logger()}
 	p.berths.moor(int(config.MaxConns))
 	p.shared = gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
 	return p, nil

@@ -23,6 +23,13 @@ const (
 	idleInTransaction = "60s"
 )
 
+// isPooled tells that the address is a pooler's that gives each transaction another session of the database: it says so
+// by a mode in which nothing is prepared (default_query_exec_mode=cache_describe). Nothing then may outlive a
+// transaction: no statement, setting, lock or subscription.
+func isPooled(config *pgxpool.Config) bool {
+	return config.ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
+}
+
 // prepareConnections sets what the address does not.
 func prepareConnections(config *pgxpool.Config, address string, opts Options) {
 	said := map[string]bool{}
@@ -40,7 +47,8 @@ func prepareConnections(config *pgxpool.Config, address string, opts Options) {
 	if opts.Name != "" || !said["application_name"] {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(opts.Name, ourName)
 	}
-	if !said["idle_in_transaction_session_timeout"] {
+	// What is set for a session behind a pooler would be another's.
+	if !said["idle_in_transaction_session_timeout"] && !isPooled(config) {
 		// Said afterwards: a pooler in between refuses what it does not know when a connection begins.
 		config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 			_, err := c.Exec(ctx, "SET idle_in_transaction_session_timeout = '"+idleInTransaction+"'", pgx.QueryExecModeSimpleProtocol)

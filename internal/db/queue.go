@@ -21,7 +21,9 @@ func (d *DB) NewQueue(config *river.Config) (Queue, error) {
 	if engine, ok := d.engine.(*sqlite); ok {
 		return river.NewClient(riversqlite.New(engine.writer), config)
 	}
-	return river.NewClient[pgx.Tx](riverpgxv5.New(d.engine.(*postgres).connections), config)
+	connections := d.engine.(*postgres).connections
+	config.PollOnly = isPooled(connections.Config())
+	return river.NewClient[pgx.Tx](riverpgxv5.New(connections), config)
 }
 
 // QueueDepth counts the jobs in each state that is not final.

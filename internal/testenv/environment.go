@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
@@ -22,10 +23,15 @@ func address(t testing.TB, server, variable string) string {
 	if url != "" {
 		return url
 	}
-	const reason = "this test needs a %s: %s is not set (make test starts one and sets it)"
-	if os.Getenv(RequireVariable) == "1" {
-		t.Fatalf(reason, server, variable)
-	}
-	t.Skipf(reason, server, variable)
+	refuse(t, fmt.Sprintf("this test needs a %s: %s is not set (make test starts one and sets it)", server, variable))
 	return ""
+}
+
+// refuse ends a test that lacks something: where all must be there, it has failed.
+func refuse(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv(RequireVariable) == "1" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
 }
