@@ -14,6 +14,10 @@ import (
 const (
 	maxMembers       = 10_000
 	maxUnpackedBytes = 4 << 30
+	// Messages are packed to a twentieth or a fiftieth; what is kept of a small
+	// archive must not fill the disk.
+	maxPackedRatio = 200
+	alwaysUnpacked = 16 << 20
 )
 
 // ErrUnreadable is returned for a container that is broken: it says the same however often it is read.
@@ -43,7 +47,7 @@ func Unpack(name string, file io.ReaderAt, size int64, each func(Member) error) 
 	if len(archive.File) > maxMembers {
 		return ErrTooLarge
 	}
-	left := int64(maxUnpackedBytes)
+	left := min(maxUnpackedBytes, alwaysUnpacked+maxPackedRatio*size)
 	for _, member := range archive.File {
 		if member.FileInfo().IsDir() || isLitter(member.Name) {
 			continue

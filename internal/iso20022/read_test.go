@@ -311,6 +311,28 @@ func TestUnpack(t *testing.T) {
 	})
 }
 
+func TestASmallArchiveDoesNotFillTheDisk(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		bytes int
+		fits  bool
+	}{"what a bank may send": {15 << 20, true}, "what only an attacker sends": {60 << 20, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			content := zipped(t, map[string][]byte{"a.xml": bytes.Repeat([]byte(" "), test.bytes)})
+			err := iso20022.Unpack("delivery", bytes.NewReader(content), int64(len(content)), func(member iso20022.Member) error {
+				unpacked, err := member.Open()
+				must(t, err)
+				_, err = io.Copy(io.Discard, unpacked)
+				return err
+			})
+			if (err == nil) != test.fits || err != nil && !errors.Is(err, iso20022.ErrTooLarge) {
+				t.Errorf("%d bytes in %d: %v", test.bytes, len(content), err)
+			}
+		})
+	}
+}
+
 func zipped(t *testing.T, files map[string][]byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
