@@ -7,6 +7,8 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/gateway/adapters"
@@ -18,7 +20,9 @@ import (
 )
 
 type applyCommand struct {
-	File string `name:"file" short:"f" required:"" placeholder:"FILE" help:"Resource file in YAML; - reads standard input."`
+	File   string `name:"file" short:"f" required:"" placeholder:"FILE" help:"Resource file in YAML; - reads standard input."`
+	DryRun bool   `name:"dry-run" help:"Say what would change, and change nothing."`
+	outputFlag
 	dataFlags
 }
 
@@ -32,13 +36,52 @@ func (c *applyCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		changes, err := applyFile(p.ctx, newApplier(st, access), c.File, text)
+		applier := newApplier(st, access)
+		file, err := applier.Rules().ParseFile(c.File, text)
 		if err != nil {
 			return err
 		}
+		do := applier.Apply
+		if c.DryRun {
+			do = applier.Preview
+		}
+		changes, err := do(p.ctx, file, clock.Real{}.Now())
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(appliedOf(changes, c.DryRun))
+		}
 		printChanges(p.stdout, changes)
+		if c.DryRun {
+			fmt.Fprintln(p.stdout, "Nothing was changed.")
+		}
 		return nil
 	})
+}
+
+// appliedBody is what a resource file has changed, for programs.
+type appliedBody struct {
+	DryRun  bool         `json:"dry_run"`
+	Changes []changeBody `json:"changes"`
+}
+
+type changeBody struct {
+	Action setup.Action        `json:"action"`
+	Kind   merchant.RecordKind `json:"kind"`
+	ID     uuid.UUID           `json:"id"`
+	Name   string              `json:"name"`
+	// Secret was made just now, and is shown nowhere else.
+	Secret string `json:"secret,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
+func appliedOf(changes []setup.Change, isDryRun bool) appliedBody {
+	body := appliedBody{DryRun: isDryRun, Changes: make([]changeBody, len(changes))}
+	for i, c := range changes {
+		body.Changes[i] = changeBody{Action: c.Action, Kind: c.Kind, ID: c.ID, Name: c.Name, Secret: c.Secret.Reveal(), Note: c.Note}
+	}
+	return body
 }
 
 func (p *program) readFile(path string) ([]byte, error) {

@@ -15,6 +15,7 @@ import (
 
 type backupCommand struct {
 	File string `arg:"" placeholder:"FILE" help:"The file to write; it must not exist yet."`
+	outputFlag
 	dataFlags
 }
 
@@ -37,8 +38,8 @@ func (c *backupCommand) Run(p *program) error {
 		if _, err := writeErased(p, st, c.File+erasedSuffix); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%s holds %d rows as of %s; the key %q opens it.\n", c.File, made.Tally.Rows(), made.CreatedAt.Format(time.RFC3339), made.Key)
-		return nil
+		return c.tell(p, map[string]any{"file": c.File, "rows": made.Tally.Rows(), "created_at": made.CreatedAt, "key": made.Key},
+			"%s holds %d rows as of %s; the key %q opens it.", c.File, made.Tally.Rows(), made.CreatedAt.Format(time.RFC3339), made.Key)
 	})
 }
 
@@ -53,6 +54,7 @@ type restoreCommand struct {
 	Mark    string   `name:"mark" placeholder:"TIME" help:"Restore nothing: note that the database was restored by other means and is as it was at this time (RFC 3339)."`
 	Erased  []string `name:"erased" placeholder:"FILE" help:"Lists of erased persons (sepad leads erased) who are erased again, beside those that lie in the backup's folder."`
 	Release bool     `name:"release" help:"Restore nothing: let billing and webhooks go on although gateways have not answered yet."`
+	outputFlag
 	dataFlags
 }
 
@@ -127,6 +129,9 @@ func (c *restoreCommand) restore(p *program) error {
 	made, err := target.Restore(p.ctx, c.File)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return p.printJSON(map[string]any{"as_of": made.CreatedAt, "rows": made.Tally.Rows(), "erased_again": forgotten, "to_be_erased": waiting})
 	}
 	fmt.Fprintf(p.stdout, "The database is as it was at %s (%d rows). Once it is started, sepad asks the gateways what happened since, and only then bills and sends.\n",
 		made.CreatedAt.Format(time.RFC3339), made.Tally.Rows())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -25,6 +24,7 @@ type bankCommand struct {
 	Show      bankShowCommand      `cmd:"" aliases:"export" help:"Show one file with its collections, or its very bytes."`
 	Deliver   bankDeliverCommand   `cmd:"" help:"Put the files that wait where the bank fetches them."`
 	Read      bankReadCommand      `cmd:"" help:"Take in a bank's answers: pain.002, camt.053, camt.054."`
+	Statement bankStatementCommand `cmd:"" aliases:"statements" help:"List what was taken in, or show one with its lines."`
 	Unmatched bankUnmatchedCommand `cmd:"" help:"List lines of a bank's answers that match nothing."`
 	Assign    bankAssignCommand    `cmd:"" help:"Say to which payment a line belongs that matched nothing."`
 	Hold      bankHoldCommand      `cmd:"" help:"Keep a collection out of every file until it is released."`
@@ -37,7 +37,7 @@ type bankCommand struct {
 
 // bankFlags find the data and speak of banks.
 type bankFlags struct {
-	JSON bool `name:"json" help:"As JSON, like the admin API."`
+	outputFlag
 	dataFlags
 }
 
@@ -67,12 +67,6 @@ func (f accountFlags) account(p *program, work func(b *banking.Banking, account 
 		}
 		return work(b, account, now)
 	})
-}
-
-func (p *program) printJSON(value any) error {
-	encoder := json.NewEncoder(p.stdout)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }
 
 type bankPreviewCommand struct{ accountFlags }
@@ -231,6 +225,19 @@ func printFile(p *program, body admin.BankFileDetailBody) error {
 	return table.Flush()
 }
 
+type bankStatementCommand struct {
+	ID      string `arg:"" optional:"" help:"One of them, by its id."`
+	Gateway string `name:"gateway" short:"g" query:"gateway_id" placeholder:"ID" help:"Only those of this bank gateway."`
+	listFlags
+}
+
+func (c *bankStatementCommand) Run(p *program) error {
+	if c.ID != "" {
+		return recordFlags{c.ID, c.outputFlag, c.dataFlags}.show(p, "bank-statements/")
+	}
+	return c.list(p, c, "bank-statements/", "id name state count problem created_at")
+}
+
 func orNothing(text *string) string {
 	if text == nil {
 		return "nothing"
@@ -250,7 +257,9 @@ func (c *bankDeliverCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%d delivered, %d wait.\n", delivered, len(left))
+		if err := c.tell(p, map[string]int{"delivered": delivered, "waiting": len(left)}, "%d delivered, %d wait.", delivered, len(left)); err != nil {
+			return err
+		}
 		for _, file := range left {
 			fmt.Fprintf(p.stderr, "%s: %s\n", file.ID, file.Problem)
 		}
@@ -268,8 +277,7 @@ func (c *bankTestCommand) Run(p *program) error {
 		if err := b.Test(p.ctx, account); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%s: files can be put, answers can be listed.\n", account.Name)
-		return nil
+		return c.tell(p, map[string]any{"gateway_id": account.ID, "reachable": true}, "%s: files can be put, answers can be listed.", account.Name)
 	})
 }
 
@@ -291,6 +299,9 @@ func (c *bankAnswerCommand) Run(p *program) error {
 		put, err := b.Answer(account, playedbank.Shape(c.Shape), c.Files, b.Checkout.Clock.Now())
 		if err != nil {
 			return err
+		}
+		if c.JSON {
+			return p.printJSON(put)
 		}
 		for _, name := range put {
 			fmt.Fprintln(p.stdout, name)

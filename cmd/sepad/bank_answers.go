@@ -43,11 +43,11 @@ func (c *bankReadCommand) Run(p *program) error {
 				return err
 			}
 		}
-		return c.tell(p, admin.BankReadingsOf(readings))
+		return c.report(p, admin.BankReadingsOf(readings))
 	})
 }
 
-func (c *bankReadCommand) tell(p *program, readings []admin.BankReadingBody) error {
+func (c *bankReadCommand) report(p *program, readings []admin.BankReadingBody) error {
 	open := false
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	if !c.JSON {
@@ -173,8 +173,7 @@ func (c collectionFlags) steer(p *program, done string, steer func(*banking.Bank
 		if err := steer(b)(p.ctx, tenantID, id); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%s %s.\n", c.Transaction, done)
-		return nil
+		return c.tell(p, map[string]any{"id": id}, "%s %s.", c.Transaction, done)
 	})
 }
 

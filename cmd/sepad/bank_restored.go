@@ -32,14 +32,17 @@ func (c *bankAdoptCommand) Run(p *program) error {
 				return err
 			}
 		}
-		return c.tell(p, b, account, all)
+		return c.report(p, b, account, all)
 	})
 }
 
-func (c *bankAdoptCommand) tell(p *program, b *banking.Banking, account *banking.Account, all []banking.Adoption) error {
+func (c *bankAdoptCommand) report(p *program, b *banking.Banking, account *banking.Account, all []banking.Adoption) error {
 	left, err := b.Checkout.Store.Tenant(account.Setup.Tenant.ID).CountAdopted(p.ctx, account.ID)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return p.printJSON(map[string]any{"files": all, "without_transaction": left})
 	}
 	for _, one := range all {
 		word := "taken in"
@@ -65,13 +68,12 @@ func (c *bankResumeCommand) Run(p *program) error {
 			return err
 		}
 		if restoredTo.IsZero() {
-			fmt.Fprintf(p.stdout, "%s does not wait.\n", account.Name)
-			return nil
+			return c.tell(p, map[string]any{"gateway_id": account.ID, "waited": false}, "%s does not wait.", account.Name)
 		}
 		if err := b.Resume(p.ctx, account); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%s goes on; the backup was of %s.\n", account.Name, restoredTo.UTC().Format(time.RFC3339))
-		return nil
+		return c.tell(p, map[string]any{"gateway_id": account.ID, "waited": true, "restored_to": restoredTo.UTC()},
+			"%s goes on; the backup was of %s.", account.Name, restoredTo.UTC().Format(time.RFC3339))
 	})
 }

@@ -20,12 +20,16 @@ type banksCommand struct {
 
 type banksCheckCommand struct {
 	File string `arg:"" optional:"" env:"SEPAD_BANK_DIRECTORY" help:"The directory; the built-in one when none is named."`
+	outputFlag
 }
 
 func (c *banksCheckCommand) Run(p *program) error {
 	directory, err := openBanks(c.File)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return p.printJSON(map[string]any{"codes": directory.Len(), "date": directory.Date().Format(time.DateOnly), "countries": directory.Counts(), "sources": directory.Sources()})
 	}
 	printBanks(p.stdout, directory)
 	return nil

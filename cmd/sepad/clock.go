@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 
 type clockCommand struct {
 	Advance time.Duration `name:"advance" placeholder:"744h" help:"How far to move it; what falls due on the way is done before the command ends."`
+	outputFlag
 	dataFlags
 }
 
@@ -49,8 +49,7 @@ func (c *clockCommand) Run(p *program) error {
 			}
 		}
 		ahead := now.Sub(clock.Real{}.Now()).Round(time.Second)
-		fmt.Fprintf(p.stdout, "%s (%s ahead of real time)\n", now.Format(time.RFC3339), ahead)
-		return nil
+		return c.tell(p, map[string]any{"now": now, "ahead_seconds": ahead.Seconds()}, "%s (%s ahead of real time)", now.Format(time.RFC3339), ahead)
 	})
 }
 

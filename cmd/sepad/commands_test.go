@@ -69,8 +69,17 @@ func TestWrongUsage(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	if out := mustSepad(t, t.TempDir(), "version"); !strings.HasPrefix(out, "sepad v1.2.3-test (schema ") {
-		t.Errorf("got %s", out)
+	for _, word := range []string{"version", "--version"} {
+		if out := mustSepad(t, t.TempDir(), word); !strings.HasPrefix(out, "sepad v1.2.3-test (schema ") {
+			t.Errorf("got %s", out)
+		}
+	}
+	var told map[string]any
+	decode(t, mustSepad(t, t.TempDir(), "version", "--json"), &told)
+	for _, name := range []string{"version", "commit", "date", "schema", "go", "platform"} {
+		if told[name] == nil {
+			t.Errorf("%s is not told: %v", name, told)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type gatewaysCommand struct {
 }
 
 type gatewaysPausedCommand struct {
-	JSON bool `name:"json" help:"As JSON, one object for each account."`
+	outputFlag
 	dataFlags
 }
 
@@ -72,6 +72,7 @@ func printPausesJSON(p *program, pauses []payment.RebillPause) error {
 type gatewaysResumeCommand struct {
 	ID string `arg:"" help:"The gateway account, by its id."`
 	tenantFlag
+	outputFlag
 	dataFlags
 }
 
@@ -96,6 +97,9 @@ func (c *gatewaysResumeCommand) Run(p *program) error {
 		work := &billing.Billing{Checkout: useCases(st, access, service)}
 		if _, err := work.Resume(p.ctx, tenant.ID, id); err != nil {
 			return err
+		}
+		if c.JSON {
+			return p.printJSON(map[string]any{"tenant_id": tenant.ID, "payment_gateway_id": id})
 		}
 		fmt.Fprintln(p.stderr, "The rebills of the gateway account go on.")
 		return nil

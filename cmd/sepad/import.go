@@ -21,6 +21,8 @@ import (
 type importCommand struct {
 	Transactions importTransactionsCommand `cmd:"" help:"Take in a processor's file of payments and refunds."`
 	Chargebacks  importChargebacksCommand  `cmd:"" help:"Take in a processor's file of chargebacks."`
+	List         importListCommand         `cmd:"" help:"List files that were taken in, the newest first."`
+	Show         importShowCommand         `cmd:"" help:"Show what became of one, and the lines that were not taken."`
 }
 
 type importTransactionsCommand struct{ importFlags }
@@ -41,13 +43,15 @@ type importFlags struct {
 	gatewayFlag
 	DryRun   bool   `name:"dry-run" help:"Read and compare everything, and change nothing."`
 	Events   bool   `name:"events" help:"Tell the merchant of records that are new (transaction.created)."`
-	Rejected string `name:"rejected" placeholder:"FILE" help:"Write the lines that were not taken to this CSV file, with the reasons."`
+	Rejected string `name:"rejected" placeholder:"FILE" help:"Write the lines that were not taken to this CSV file, with their reasons and their text."`
+	outputFlag
 	dataFlags
 }
 
 func (importFlags) Help() string {
 	return "Columns are found by their names in the first line: those of the reconciliation records, or the processor's own. " +
-		"What is known already changes nothing, so that a file that was broken off is simply taken in again."
+		"What is known already changes nothing, so that a file that was broken off is simply taken in again. " +
+		"Exit code 3 tells that lines were not taken."
 }
 
 func (c *importFlags) run(p *program, kind recon.ImportKind) error {
@@ -60,14 +64,19 @@ func (c *importFlags) run(p *program, kind recon.ImportKind) error {
 		if err != nil {
 			return err
 		}
-		result, err := importer.Import(p.ctx, recon.ImportRequest{
-			TenantID: setup.Tenant.ID, GatewayID: gatewayID, Kind: kind, File: file, IsDryRun: c.DryRun, SendsEvents: c.Events,
-		})
-		done()
+		rejected, err := newRejections(c.Rejected)
 		if err != nil {
 			return err
 		}
-		return c.tell(p, st, result)
+		result, err := importer.Import(p.ctx, recon.ImportRequest{
+			TenantID: setup.Tenant.ID, GatewayID: gatewayID, Kind: kind, File: file, IsDryRun: c.DryRun, SendsEvents: c.Events,
+			OnRejected: rejected.add,
+		})
+		done()
+		if err := errors.Join(err, rejected.close()); err != nil {
+			return err
+		}
+		return c.report(p, result, rejected)
 	})
 }
 
@@ -142,45 +151,110 @@ func (p *program) openFile(path string) (file io.Reader, done func(), err error)
 // shownRejections is how many lines are listed on the screen.
 const shownRejections = 20
 
-func (c *importFlags) tell(p *program, st *store.Store, i store.Import) error {
+// rejections gathers lines that were not taken: some for the screen, all for a file.
+type rejections struct {
+	shown []store.Rejection
+	file  *os.File
+	csv   *csv.Writer
+}
+
+// newRejections begins the file where one is asked for, for its owner alone: the lines
+// may name persons.
+func newRejections(path string) (*rejections, error) {
+	r := &rejections{}
+	if path == "" {
+		return r, nil
+	}
+	const ownerOnly = 0o600
+	var err error
+	if r.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, ownerOnly); err != nil {
+		return nil, err
+	}
+	r.csv = csv.NewWriter(r.file)
+	return r, r.csv.Write([]string{"line", "reason", "text"})
+}
+
+func (r *rejections) add(rejected []store.Rejection) {
+	for _, line := range rejected {
+		if len(r.shown) < shownRejections {
+			r.shown = append(r.shown, line)
+		}
+		if r.csv != nil {
+			_ = r.csv.Write([]string{strconv.Itoa(line.Line), line.Reason, line.Text}) // close tells of it
+		}
+	}
+}
+
+func (r *rejections) close() error {
+	if r.csv == nil {
+		return nil
+	}
+	r.csv.Flush()
+	return errors.Join(r.csv.Error(), r.file.Close())
+}
+
+func (c *importFlags) report(p *program, i store.Import, rejected *rejections) error {
 	words := "taken in"
 	if i.IsDryRun {
 		words = "read; nothing was changed"
 	}
-	fmt.Fprintf(p.stdout, "%s %s: %d new, %d updated, %d unchanged, %d rejected.\n",
+	err := c.tell(p, importedOf(i, rejected.shown), "%s %s: %d new, %d updated, %d unchanged, %d rejected.",
 		strings.ToUpper(i.Kind[:1])+i.Kind[1:], words, i.Counts.New, i.Counts.Updated, i.Counts.Unchanged, i.Counts.Rejected)
-	if c.Rejected != "" {
-		if err := writeRejected(p, st, i, c.Rejected); err != nil {
-			return err
-		}
-	}
-	rejected, err := st.Tenant(i.TenantID).Rejections(p.ctx, i.ID, 0, shownRejections)
-	for _, line := range rejected {
-		fmt.Fprintf(p.stderr, "line %d: %s\n", line.Line, line.Reason)
-	}
-	if more := i.Counts.Rejected - len(rejected); more > 0 && c.Rejected == "" {
-		fmt.Fprintf(p.stderr, "and %d more; --rejected FILE writes all of them\n", more)
-	}
-	return err
-}
-
-func writeRejected(p *program, st *store.Store, i store.Import, path string) error {
-	file, err := os.Create(path)
-	if err != nil {
+	if err != nil || i.Counts.Rejected == 0 {
 		return err
 	}
-	out := csv.NewWriter(file)
-	_ = out.Write([]string{"line", "reason"}) // Error tells of it
-	for after := 0; ; {
-		const page = 1000
-		rejected, err := st.Tenant(i.TenantID).Rejections(p.ctx, i.ID, after, page)
-		if err != nil || len(rejected) == 0 {
-			out.Flush()
-			return errors.Join(err, out.Error(), file.Close())
-		}
-		for _, line := range rejected {
-			_ = out.Write([]string{strconv.Itoa(line.Line), line.Reason})
-			after = line.Line
-		}
+	for _, line := range rejected.shown {
+		fmt.Fprintf(p.stderr, "line %d: %s\n", line.Line, line.Reason)
 	}
+	if more := i.Counts.Rejected - len(rejected.shown); more > 0 && c.Rejected == "" {
+		fmt.Fprintf(p.stderr, "and %d more; --rejected FILE writes all of them\n", more)
+	}
+	return &leftOver{fmt.Sprintf("%d lines were not taken", i.Counts.Rejected)}
 }
+
+// importedBody is what became of a file, for programs.
+type importedBody struct {
+	ID       uuid.UUID          `json:"id"`
+	TenantID uuid.UUID          `json:"tenant_id"`
+	Gateway  uuid.UUID          `json:"gateway_id"`
+	Kind     string             `json:"kind"`
+	Status   store.ImportStatus `json:"status"`
+	DryRun   bool               `json:"dry_run"`
+	Counts   map[string]int     `json:"counts"`
+	Rejected []rejectedBody     `json:"rejected_lines"`
+}
+
+type rejectedBody struct {
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+	Text   string `json:"text"`
+}
+
+func importedOf(i store.Import, shown []store.Rejection) importedBody {
+	body := importedBody{
+		ID: i.ID, TenantID: i.TenantID, Gateway: i.GatewayID, Kind: i.Kind, Status: i.Status, DryRun: i.IsDryRun,
+		Counts: map[string]int{
+			"new": i.Counts.New, "updated": i.Counts.Updated, "unchanged": i.Counts.Unchanged, "rejected": i.Counts.Rejected,
+		},
+		Rejected: make([]rejectedBody, len(shown)),
+	}
+	for n, line := range shown {
+		body.Rejected[n] = rejectedBody(line)
+	}
+	return body
+}
+
+type importListCommand struct {
+	Kind    string `name:"kind" query:"kind" placeholder:"KIND" help:"transactions or chargebacks."`
+	Status  string `name:"status" query:"status" placeholder:"STATUS" help:"running, completed or failed."`
+	Gateway string `name:"gateway" short:"g" query:"gateway_id" placeholder:"ID" help:"Those of a gateway."`
+	listFlags
+}
+
+func (c *importListCommand) Run(p *program) error {
+	return c.list(p, c, "imports/", "id kind status dry_run counts.new counts.updated counts.unchanged counts.rejected created_at")
+}
+
+type importShowCommand struct{ recordFlags }
+
+func (c *importShowCommand) Run(p *program) error { return c.show(p, "imports/") }

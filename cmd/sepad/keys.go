@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/clock"
 	"sepad/internal/config"
@@ -30,6 +31,7 @@ type keysCreateCommand struct {
 	Name  string   `arg:"" help:"What the key is for, such as backend."`
 	Scope []string `name:"scope" placeholder:"SCOPE" help:"What the key opens: payments, refunds, subscriptions, reports; may be given several times (default: payments, reports)."`
 	tenantFlag
+	outputFlag
 	dataFlags
 }
 
@@ -51,14 +53,41 @@ func (c *keysCreateCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
+		if c.JSON {
+			body := keyOf(tenant.ID, key)
+			body.Key = text.Reveal()
+			return p.printJSON(body)
+		}
 		fmt.Fprintln(p.stdout, text.Reveal())
 		fmt.Fprintf(p.stderr, "Key %q of %s was made (id %s) for %s. It cannot be shown again.\n", key.Name, tenant.Name, key.ID, strings.Join(key.Scopes.List(), ", "))
 		return nil
 	})
 }
 
+// keyBody is a key for programs.
+type keyBody struct {
+	ID         uuid.UUID `json:"id"`
+	TenantID   uuid.UUID `json:"tenant_id"`
+	Name       string    `json:"name"`
+	Prefix     string    `json:"prefix"`
+	Scopes     []string  `json:"scopes"`
+	CreatedAt  time.Time `json:"created_at"`
+	LastUsedAt time.Time `json:"last_used_at,omitzero"`
+	RevokedAt  time.Time `json:"revoked_at,omitzero"`
+	// Key is there once, when it has been made.
+	Key string `json:"key,omitempty"`
+}
+
+func keyOf(tenantID uuid.UUID, k merchant.APIKey) keyBody {
+	return keyBody{
+		ID: k.ID, TenantID: tenantID, Name: k.Name, Prefix: k.Prefix, Scopes: k.Scopes.List(), CreatedAt: k.CreatedAt, LastUsedAt: k.LastUsedAt,
+		RevokedAt: k.RevokedAt,
+	}
+}
+
 type keysListCommand struct {
 	tenantFlag
+	outputFlag
 	dataFlags
 }
 
@@ -68,19 +97,23 @@ func (c *keysListCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "TENANT\tNAME\tKEY\tSCOPES\tCREATED\tLAST USED\tSTATUS\tID")
+		bodies, rows := []keyBody{}, [][]string{}
 		for _, tenant := range tenants {
 			keys, err := st.Tenant(tenant.ID).APIKeys(p.ctx)
 			if err != nil {
 				return err
 			}
 			for _, k := range keys {
-				fmt.Fprintf(table, "%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\n", tenant.Name, k.Name, k.Prefix, strings.Join(k.Scopes.List(), ","),
-					day(k.CreatedAt), day(k.LastUsedAt), keyStatus(k), k.ID)
+				bodies = append(bodies, keyOf(tenant.ID, k))
+				rows = append(rows, []string{
+					tenant.Name, k.Name, k.Prefix + "…", strings.Join(k.Scopes.List(), ","), day(k.CreatedAt), day(k.LastUsedAt), keyStatus(k), k.ID.String(),
+				})
 			}
 		}
-		return table.Flush()
+		if c.JSON {
+			return p.printJSON(bodies)
+		}
+		return p.printTable([]string{"TENANT", "NAME", "KEY", "SCOPES", "CREATED", "LAST USED", "STATUS", "ID"}, rows)
 	})
 }
 
@@ -110,6 +143,7 @@ func keyStatus(k merchant.APIKey) string {
 type keysRevokeCommand struct {
 	Key string `arg:"" help:"The key, by id, or by name where no other key has it."`
 	tenantFlag
+	outputFlag
 	dataFlags
 }
 
@@ -123,12 +157,14 @@ func (c *keysRevokeCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "Key %q of %s (%s…) is revoked.\n", key.Name, tenant.Name, key.Prefix)
-		return nil
+		return c.tell(p, keyOf(tenant.ID, key), "Key %q of %s (%s…) is revoked.", key.Name, tenant.Name, key.Prefix)
 	})
 }
 
-type rotateEncryptionCommand struct{ dataFlags }
+type rotateEncryptionCommand struct {
+	outputFlag
+	dataFlags
+}
 
 func (rotateEncryptionCommand) Help() string {
 	return "The third step of a rotation: every process has the new key in front of SEPAD_ENCRYPTION_KEYS by now. The service may go on meanwhile. It can be stopped and started again at any time."
@@ -142,8 +178,8 @@ func (c *rotateEncryptionCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%d rows were sealed anew with the key %q; nothing is sealed with another one. The others can be taken out of SEPAD_ENCRYPTION_KEYS once every process has %q in front.\n",
+		return c.tell(p, map[string]any{"rows": done, "key": access.Vault.Current()},
+			"%d rows were sealed anew with the key %q; nothing is sealed with another one. The others can be taken out of SEPAD_ENCRYPTION_KEYS once every process has %q in front.",
 			done, access.Vault.Current(), access.Vault.Current())
-		return nil
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,8 @@ import (
 )
 
 type leadsCommand struct {
+	List   leadsListCommand   `cmd:"" help:"List persons, the newest first."`
+	Show   leadsShowCommand   `cmd:"" help:"Show one."`
 	Export leadsExportCommand `cmd:"" help:"Print everything that is known of a person, as JSON."`
 	Erase  leadsEraseCommand  `cmd:"" help:"Overwrite everything that names a person; amounts, dates and references stay."`
 	Erased leadsErasedCommand `cmd:"" help:"Print by what erased persons are known again, for the restore of a backup."`
@@ -86,8 +87,8 @@ func (c *leadsExportCommand) Run(p *program) error {
 }
 
 type leadsEraseCommand struct {
-	Yes  bool `name:"yes" short:"y" help:"Do not ask."`
-	JSON bool `name:"json" help:"Print what was done as JSON, like the admin API."`
+	Yes bool `name:"yes" short:"y" help:"Do not ask."`
+	outputFlag
 	personFlags
 }
 
@@ -105,9 +106,7 @@ func (c *leadsEraseCommand) Run(p *program) error {
 			return err
 		}
 		if c.JSON {
-			encoder := json.NewEncoder(p.stdout)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(done)
+			return p.printJSON(done)
 		}
 		fmt.Fprintf(p.stdout, "The person was erased from %d sessions, %d transactions, %d chargebacks and %d events; %d sessions and %d subscriptions were ended.\n",
 			done.Sessions, done.Transactions, done.Chargebacks, done.Events, done.SessionsEnded, done.SubscriptionsEnded)
@@ -127,6 +126,7 @@ func confirmed(p *program, question string) bool {
 
 type leadsErasedCommand struct {
 	Export string `name:"export" placeholder:"FILE" help:"Write to a file, which must not exist yet, instead of standard output."`
+	outputFlag
 	dataFlags
 }
 
@@ -141,10 +141,10 @@ func (c *leadsErasedCommand) Run(p *program) error {
 			return err
 		}
 		names, err := writeErased(p, st, c.Export)
-		if err == nil {
-			fmt.Fprintf(p.stdout, "%s holds %d names of erased persons.\n", c.Export, names)
+		if err != nil {
+			return err
 		}
-		return err
+		return c.tell(p, map[string]any{"file": c.Export, "names": names}, "%s holds %d names of erased persons.", c.Export, names)
 	})
 }
 

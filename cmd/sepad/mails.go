@@ -23,7 +23,7 @@ type mailsCommand struct {
 
 // mailFlags find the data.
 type mailFlags struct {
-	JSON bool `name:"json" help:"As JSON, like the admin API."`
+	outputFlag
 	dataFlags
 }
 

@@ -39,12 +39,21 @@ type commands struct {
 	Webhooks      webhooksCommand      `cmd:"" help:"List and resend webhook deliveries, check signatures."`
 	Import        importCommand        `cmd:"" help:"Take in a processor's CSV of payments or chargebacks."`
 	Reconcile     reconcileCommand     `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
+	Export        exportCommand        `cmd:"" help:"Write every record of a range of days, however many they are."`
+	Totals        totalsCommand        `cmd:"" help:"Show what each day brought: collected, given back, charged back, fees."`
+	Payouts       payoutsCommand       `cmd:"" help:"Show what banks have booked for each day, and what they kept."`
 	Refund        refundCommand        `cmd:"" help:"Give a payment back, wholly or in part."`
+	Transactions  transactionsCommand  `cmd:"" help:"List, show and refund payments."`
+	Sessions      sessionsCommand      `cmd:"" help:"List and show payment sessions."`
+	Chargebacks   chargebacksCommand   `cmd:"" help:"List and show chargebacks, record one by hand."`
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
 	Gateways      gatewaysCommand      `cmd:"" help:"List gateway accounts whose rebills are paused, resume them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
 	Operators     operatorsCommand     `cmd:"" help:"Add, list, change and remove the people who work here, make tokens for their programs."`
-	Leads         leadsCommand         `cmd:"" help:"Export or erase what is known of a person."`
+	Leads         leadsCommand         `cmd:"" help:"List and show persons, export or erase what is known of them."`
+	Events        eventsCommand        `cmd:"" help:"List, show and resend events."`
+	Tenants       tenantsCommand       `cmd:"" help:"List and show tenants."`
+	Setup         setupCommand         `cmd:"" help:"List, show and change what tenants have set up: gateways, offers, campaigns, pages, webhook profiles."`
 	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`
 	Move          moveCommand          `cmd:"" help:"Copy everything into another database, from SQLite to PostgreSQL or back."`
@@ -53,7 +62,8 @@ type commands struct {
 	Mails         mailsCommand         `cmd:"" help:"List, show and resend mails to payers."`
 	Bank          bankCommand          `cmd:"" help:"Collect through a merchant's own bank: files out, answers in."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`
-	Version       versionCommand       `cmd:"" help:"Show the version of this program."`
+	Admin         adminCommand         `cmd:"" help:"Ask the admin API whatever no other command asks."`
+	Version       versionCommand       `cmd:"" help:"Show the version of this program; so does --version."`
 }
 
 const (
@@ -82,6 +92,9 @@ func main() {
 }
 
 func run(p *program, args []string) int {
+	if len(args) > 0 && args[0] == "--version" {
+		args = append([]string{"version"}, args[1:]...)
+	}
 	parser, err := kong.New(grammar(args), kong.Name("sepad"), kong.Description(description),
 		kong.Writers(p.stdout, p.stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -19,7 +18,7 @@ type mandatesCommand struct {
 
 type mandatesShowCommand struct {
 	Reference string `arg:"" help:"The mandate, by its reference, such as MND-7K2M9QXA4TPL."`
-	JSON      bool   `name:"json" help:"As JSON, like the admin API."`
+	outputFlag
 	dataFlags
 }
 
@@ -40,9 +39,7 @@ func (c *mandatesShowCommand) Run(p *program) error {
 		}
 		mandate := admin.MandateOf(c.Reference, evidence)
 		if c.JSON {
-			encoder := json.NewEncoder(p.stdout)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(mandate)
+			return p.printJSON(mandate)
 		}
 		return printMandate(p.stdout, evidence)
 	})

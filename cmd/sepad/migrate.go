@@ -13,6 +13,7 @@ import (
 
 type migrateCommand struct {
 	Finish bool `name:"finish" help:"End an upgrade: no process of an older version runs any more, nor will."`
+	outputFlag
 	dataFlags
 }
 
@@ -45,8 +46,13 @@ func (c *migrateCommand) Run(p *program) error {
 		err = c.admit(p, st, access)
 	}
 	if err == nil {
-		fmt.Fprintf(p.stdout, "The database has schema %d.\n", store.SchemaVersion)
+		if !c.JSON {
+			fmt.Fprintf(p.stdout, "The database has schema %d.\n", store.SchemaVersion)
+		}
 		err = c.finish(p, st, access)
+	}
+	if err == nil && c.JSON {
+		err = p.printJSON(map[string]any{"schema": store.SchemaVersion, "upgrade_is_open": st.UpgradeIsOpen()})
 	}
 	return errors.Join(err, st.Close())
 }
@@ -54,7 +60,7 @@ func (c *migrateCommand) Run(p *program) error {
 // finish ends an upgrade if that is asked for, and else says that it is open.
 func (c *migrateCommand) finish(p *program, st *store.Store, access config.Access) error {
 	switch {
-	case !c.Finish && st.UpgradeIsOpen():
+	case !c.Finish && st.UpgradeIsOpen() && !c.JSON:
 		fmt.Fprintln(p.stdout, "The upgrade is open: the version before can still use it. Once no process of it runs, end it with sepad migrate --finish.")
 		return nil
 	case !c.Finish:
@@ -68,9 +74,14 @@ func (c *migrateCommand) finish(p *program, st *store.Store, access config.Acces
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "The upgrade is finished: %d rows were sealed anew, and older versions are refused.\n", done)
+	say := func(sentence string, args ...any) {
+		if !c.JSON {
+			fmt.Fprintf(p.stdout, sentence+"\n", args...)
+		}
+	}
+	say("The upgrade is finished: %d rows were sealed anew, and older versions are refused.", done)
 	if err = st.Rewrite(p.ctx); errors.Is(err, db.ErrInUse) {
-		fmt.Fprintln(p.stdout, "The file of the database may still hold tokens in room that is not used. To have it written anew, stop the server and run this once more.")
+		say("The file of the database may still hold tokens in room that is not used. To have it written anew, stop the server and run this once more.")
 		return nil
 	}
 	return err

@@ -18,6 +18,7 @@ import (
 type moveCommand struct {
 	To      string `name:"to" placeholder:"URL" help:"The new database, sqlite:PATH or postgres://…; it must be missing or empty."`
 	Release bool   `name:"release" help:"Move nothing: let a database be used again that was moved, because the other one never will be."`
+	outputFlag
 	dataFlags
 }
 
@@ -60,6 +61,9 @@ func (c *moveCommand) Run(p *program) error {
 	bar.clear()
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return p.printJSON(map[string]any{"rows": sums.Rows(), "sums": sums})
 	}
 	printMoved(p, sums)
 	return nil

@@ -29,16 +29,20 @@ type operatorsCommand struct {
 
 // asUser is a context in which the audit trail names who runs the command.
 func (p *program) asUser() context.Context {
-	name := "unknown"
+	return store.WithActor(p.ctx, store.Actor{Name: commandUser()})
+}
+
+// commandUser is how the trail names who runs the command.
+func commandUser() string {
 	if u, err := user.Current(); err == nil {
-		name = u.Username
+		return "cli:" + u.Username
 	}
-	return store.WithActor(p.ctx, store.Actor{Name: "cli:" + name})
+	return "cli:unknown"
 }
 
 // operatorFlags find the data and where the dashboard is.
 type operatorFlags struct {
-	JSON bool `name:"json" help:"As JSON, like the admin API."`
+	outputFlag
 	config.Addresses
 	dataFlags
 }

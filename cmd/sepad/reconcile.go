@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"sepad/internal/config"
@@ -16,12 +14,13 @@ type reconcileCommand struct {
 	Kind   string `name:"kind" enum:"transactions,chargebacks" default:"transactions" help:"What the file holds: transactions or chargebacks (default: transactions)."`
 	Apply  bool   `name:"apply" help:"Settle what the file proves: pending payments that were collected or refused, and chargebacks."`
 	Format string `name:"format" enum:"table,csv,json" default:"table" help:"How the report is written: table, csv or json (default: table)."`
+	outputFlag
 	dataFlags
 }
 
 func (reconcileCommand) Help() string {
 	return "The file is compared with our records of the days that it covers. Each column of the balance adds up: " +
-		"what the file has is matched, differing or missing here; what we have is matched, differing or missing there."
+		"what the file has is matched, differing or missing here; what we have is matched, differing or missing there. Exit code 3 tells that something is to be looked at."
 }
 
 func (c *reconcileCommand) Run(p *program) error {
@@ -41,21 +40,23 @@ func (c *reconcileCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		return c.write(p, &report, setup.Gateways[gatewayID].Name)
+		if err := c.write(p, &report, setup.Gateways[gatewayID].Name); err != nil {
+			return err
+		}
+		if open := report.Open(); open > 0 {
+			return &leftOver{fmt.Sprintf("%d records are to be looked at", open)}
+		}
+		return nil
 	})
 }
 
 func (c *reconcileCommand) write(p *program, report *recon.Report, gateway string) error {
-	switch c.Format {
-	case "table":
-		return report.WriteTable(p.stdout, gateway)
-	case "csv":
+	switch {
+	case c.JSON || c.Format == "json":
+		return p.printJSON(report)
+	case c.Format == "csv":
 		return report.WriteCSV(p.stdout)
-	case "json":
-		text, err := json.MarshalIndent(report, "", "  ")
-		_, failed := fmt.Fprintf(p.stdout, "%s\n", text)
-		return errors.Join(err, failed)
 	default:
-		return fmt.Errorf("--format %s is none that is known", c.Format)
+		return report.WriteTable(p.stdout, gateway)
 	}
 }

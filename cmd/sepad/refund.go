@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,12 +12,14 @@ import (
 	"sepad/internal/config"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/record"
 	"sepad/internal/store"
 )
 
 type refundCommand struct {
 	Transaction string `arg:"" help:"The payment, by its id or its merchant_transaction_id."`
 	Amount      string `name:"amount" placeholder:"5.00" help:"How much to give back; all that is left when not given."`
+	outputFlag
 	dataFlags
 }
 
@@ -43,7 +46,7 @@ func (c *refundCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		return c.tell(p, refund)
+		return c.tellOf(p, refund)
 	})
 }
 
@@ -61,12 +64,12 @@ func (c *refundCommand) amount() (*payment.Minor, error) {
 	return &amount, nil
 }
 
-func (c *refundCommand) tell(p *program, refund payment.Transaction) error {
+func (c *refundCommand) tellOf(p *program, refund payment.Transaction) error {
 	if refund.IsDeclined() {
 		return fmt.Errorf("the gateway refused the refund %s: %s", refund.MerchantTransactionID, refund.Decline.Words())
 	}
-	fmt.Fprintf(p.stdout, "%s %s refunded: %s (%s).\n", refund.AmountMinor, refund.Currency, refund.MerchantTransactionID, refund.Status)
-	return nil
+	return c.tell(p, json.RawMessage(record.Transactions.AppendJSON(nil, &refund)),
+		"%s %s refunded: %s (%s).", refund.AmountMinor, refund.Currency, refund.MerchantTransactionID, refund.Status)
 }
 
 // serviceClock is the time that the service goes by.

@@ -4,22 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"text/tabwriter"
-	"time"
+	"net/http"
 
 	"github.com/google/uuid"
 
-	"sepad/internal/billing"
-	"sepad/internal/config"
-	"sepad/internal/merchant"
 	"sepad/internal/payment"
-	"sepad/internal/setup"
-	"sepad/internal/store"
-	"sepad/internal/store/listing"
 )
 
 type subscriptionsCommand struct {
-	List    subscriptionsListCommand    `cmd:"" help:"List a tenant's subscriptions, the newest first."`
+	List    subscriptionsListCommand    `cmd:"" help:"List subscriptions, the newest first."`
+	Show    subscriptionsShowCommand    `cmd:"" help:"Show one with all that is known of it."`
 	Preview subscriptionsPreviewCommand `cmd:"" help:"Show the next 24 billing dates of a subscription."`
 	Cancel  subscriptionsCancelCommand  `cmd:"" help:"Cancel a subscription, at once or with its period; nothing is billed afterwards."`
 	Pause   subscriptionsPauseCommand   `cmd:"" help:"Pause a subscription: nothing is billed until it is resumed."`
@@ -28,46 +22,16 @@ type subscriptionsCommand struct {
 }
 
 type subscriptionsListCommand struct {
-	Status []string `name:"status" enum:"ACTIVE,PAST_DUE,CANCELLED" placeholder:"STATUS" help:"Only those that are ACTIVE, PAST_DUE or CANCELLED."`
-	Limit  int      `name:"limit" default:"50" help:"How many at most (default: 50)."`
-	tenantFlag
-	dataFlags
+	Status      string `name:"status" query:"status" placeholder:"STATUS" help:"ACTIVE, PAST_DUE or CANCELLED."`
+	Gateway     string `name:"gateway" short:"g" query:"payment_gateway_id" placeholder:"ID" help:"Those of a gateway."`
+	OrderNumber string `name:"order-number" query:"order_number" placeholder:"ORD-…" help:"The one of an order."`
+	Email       string `name:"email" query:"email" placeholder:"ADDRESS" help:"Those of a person."`
+	listFlags
 }
 
 func (c *subscriptionsListCommand) Run(p *program) error {
-	var filter listing.SubscriptionFilter
-	for _, status := range c.Status {
-		filter.Statuses = append(filter.Statuses, payment.SubscriptionStatus(status))
-	}
-	return c.use(p, func(st *store.Store, access config.Access) error {
-		tenant, err := setup.FindTenant(p.ctx, st, c.Tenant)
-		if err != nil {
-			return err
-		}
-		service, err := serviceClock(p, st, access)
-		if err != nil {
-			return err
-		}
-		page, err := listing.Subscriptions(p.ctx, st.Tenant(tenant.ID), listing.Window{Before: service.Now().Add(time.Second), Limit: max(1, c.Limit)}, filter)
-		if err != nil {
-			return err
-		}
-		return printSubscriptions(p, tenant, page.Rows)
-	})
-}
-
-func printSubscriptions(p *program, tenant merchant.Tenant, subscriptions []payment.Subscription) error {
-	if len(subscriptions) == 0 {
-		fmt.Fprintf(p.stderr, "%s has no such subscriptions.\n", tenant.Name)
-		return nil
-	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tSTATUS\tAMOUNT\tFREQUENCY\tNEXT\tBILLED\tFAILED\tREVENUE")
-	for _, s := range subscriptions {
-		fmt.Fprintf(table, "%s\t%s\t%s %s\t%s\t%s\t%d\t%d\t%s\n", s.ID, s.Status, s.AmountMinor, s.Currency,
-			orDash(string(s.Frequency)), orDash(s.NextBillingDate.String()), s.SuccessfulCount, s.FailedCount, s.RevenueMinor)
-	}
-	return table.Flush()
+	return c.list(p, c, "subscriptions/",
+		"id status billing_amount+currency billing_frequency next_billing_date successful_billing_count failed_billing_count total_revenue")
 }
 
 func orDash(text string) string {
@@ -80,30 +44,58 @@ func orDash(text string) string {
 // subscriptionFlags name one subscription of any tenant.
 type subscriptionFlags struct {
 	ID string `arg:"" help:"The subscription, by its id."`
+	outputFlag
 	dataFlags
 }
 
-// find opens the data and finds the subscription's owner.
-func (f subscriptionFlags) find(p *program, work func(b *billing.Billing, tenantID, id uuid.UUID) error) error {
+// subscription is what commands say of one.
+type subscription struct {
+	Status          payment.SubscriptionStatus `json:"status"`
+	Amount          string                     `json:"billing_amount"`
+	Currency        string                     `json:"currency"`
+	NextBillingDate string                     `json:"next_billing_date"`
+	EndsOn          string                     `json:"ends_on"`
+	PausedAt        string                     `json:"paused_at"`
+	CancelledAt     string                     `json:"cancelled_at"`
+}
+
+// ask calls the API about the subscription.
+func (f subscriptionFlags) ask(p *program, method, action string, body any, answer func(json.RawMessage) error) error {
 	id, err := uuid.Parse(f.ID)
 	if err != nil {
 		return fmt.Errorf("%q is no id of a subscription", f.ID)
 	}
-	return f.use(p, func(st *store.Store, access config.Access) error {
-		tenantID, err := st.SubscriptionOwner(p.ctx, id)
-		if err != nil {
+	return f.office(p, func(o *office) error {
+		record, err := o.ask(method, "subscriptions/"+id.String()+"/"+action, nil, body)
+		if isNotFound(err) {
 			return fmt.Errorf("there is no subscription %s", id)
 		}
-		service, err := serviceClock(p, st, access)
 		if err != nil {
 			return err
 		}
-		return work(&billing.Billing{Checkout: useCases(st, access, service)}, tenantID, id)
+		return answer(record)
 	})
 }
 
+// steer changes the subscription, and says what it has become.
+func (f subscriptionFlags) steer(p *program, action string, body any, sentence func(subscription) string) error {
+	return f.ask(p, http.MethodPost, action+"/", body, func(record json.RawMessage) error {
+		var s subscription
+		if err := json.Unmarshal(record, &s); err != nil {
+			return err
+		}
+		return f.tell(p, record, "%s %s.", f.ID, sentence(s))
+	})
+}
+
+type subscriptionsShowCommand struct{ subscriptionFlags }
+
+func (c *subscriptionsShowCommand) Run(p *program) error {
+	return c.ask(p, http.MethodGet, "", nil, func(record json.RawMessage) error { return p.printAnswer(c.JSON, record) })
+}
+
 type subscriptionsPreviewCommand struct {
-	Format string `name:"format" enum:"table,json" default:"table" placeholder:"table|json" help:"Form of the list (default: table)."`
+	Format string `name:"format" enum:"table,json" default:"table" placeholder:"table|json" help:"Form of the list; json gives the dates alone (default: table)."`
 	subscriptionFlags
 }
 
@@ -112,34 +104,34 @@ func (subscriptionsPreviewCommand) Help() string {
 }
 
 func (c *subscriptionsPreviewCommand) Run(p *program) error {
-	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
-		sub, dates, err := b.Preview(p.ctx, tenantID, id)
-		if err != nil {
+	return c.ask(p, http.MethodGet, "preview/", nil, func(record json.RawMessage) error {
+		var preview struct {
+			Status   payment.SubscriptionStatus
+			Amount   string
+			Currency string
+			Dates    []string
+			DueDates []string `json:"due_dates"`
+		}
+		err := json.Unmarshal(record, &preview)
+		switch {
+		case err != nil:
 			return err
+		case c.JSON:
+			return p.printJSON(record)
+		case c.Format == "json":
+			return p.printJSON(preview.Dates)
+		case len(preview.Dates) == 0:
+			fmt.Fprintf(p.stderr, "The subscription is %s and has no billing dates.\n", preview.Status)
 		}
-		if c.Format == "json" {
-			return printDatesJSON(p, dates)
-		}
-		if len(dates) == 0 {
-			fmt.Fprintf(p.stderr, "The subscription is %s and has no billing dates.\n", sub.Status)
-			return nil
-		}
-		for _, date := range dates {
-			due := date.DueDate()
-			fmt.Fprintf(p.stdout, "%s  due %s  %s  %s %s\n", date, due, due.Start().Format("Mon"), sub.AmountMinor, sub.Currency)
+		for i, date := range preview.Dates {
+			due, err := payment.ParseDate(preview.DueDates[i])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.stdout, "%s  due %s  %s  %s %s\n", date, due, due.Start().Format("Mon"), preview.Amount, preview.Currency)
 		}
 		return nil
 	})
-}
-
-func printDatesJSON(p *program, dates []payment.Date) error {
-	texts := make([]string, len(dates))
-	for i, date := range dates {
-		texts[i] = date.String()
-	}
-	encoder := json.NewEncoder(p.stdout)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(texts)
 }
 
 type subscriptionsCancelCommand struct {
@@ -152,35 +144,18 @@ func (subscriptionsCancelCommand) Help() string {
 }
 
 func (c *subscriptionsCancelCommand) Run(p *program) error {
-	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
+	return c.steer(p, "cancel", map[string]string{"at": c.At}, func(s subscription) string {
 		if c.At == "period_end" {
-			ending, err := b.CancelAtPeriodEnd(p.ctx, tenantID, id, payment.CancelledByOperator)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(p.stdout, "%s ends on %s.\n", ending.ID, ending.EndsOn)
-			return nil
+			return "ends on " + s.EndsOn
 		}
-		cancelled, err := b.Cancel(p.ctx, tenantID, id, payment.CancelledByOperator)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(p.stdout, "%s is %s since %s.\n", cancelled.ID, cancelled.Status, cancelled.CancelledAt.Format(time.RFC3339))
-		return nil
+		return fmt.Sprintf("is %s since %s", s.Status, s.CancelledAt)
 	})
 }
 
 type subscriptionsPauseCommand struct{ subscriptionFlags }
 
 func (c *subscriptionsPauseCommand) Run(p *program) error {
-	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
-		paused, err := b.PauseSubscription(p.ctx, tenantID, id)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(p.stdout, "%s is paused since %s.\n", paused.ID, paused.PausedAt.Format(time.RFC3339))
-		return nil
-	})
+	return c.steer(p, "pause", nil, func(s subscription) string { return "is paused since " + s.PausedAt })
 }
 
 type subscriptionsResumeCommand struct{ subscriptionFlags }
@@ -190,14 +165,7 @@ func (subscriptionsResumeCommand) Help() string {
 }
 
 func (c *subscriptionsResumeCommand) Run(p *program) error {
-	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
-		resumed, err := b.ResumeSubscription(p.ctx, tenantID, id)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(p.stdout, "%s is billed next on %s.\n", resumed.ID, orDash(resumed.NextBillingDate.String()))
-		return nil
-	})
+	return c.steer(p, "resume", nil, func(s subscription) string { return "is billed next on " + orDash(s.NextBillingDate) })
 }
 
 type subscriptionsChangeCommand struct {
@@ -207,30 +175,20 @@ type subscriptionsChangeCommand struct {
 }
 
 func (c *subscriptionsChangeCommand) Run(p *program) error {
-	var to payment.NewTerms
+	body := map[string]string{}
 	if c.Amount != "" {
-		amount, err := payment.ParseMinor(c.Amount)
-		if err != nil || amount == 0 {
-			return fmt.Errorf("--amount %q is no amount above 0, such as 29.99", c.Amount)
-		}
-		to.AmountMinor = &amount
+		body["amount"] = c.Amount
 	}
 	if c.NextBillingDate != "" {
-		day, err := payment.ParseDate(c.NextBillingDate)
-		if err != nil {
+		if _, err := payment.ParseDate(c.NextBillingDate); err != nil {
 			return fmt.Errorf("--next-billing-date %q is no date in the form YYYY-MM-DD", c.NextBillingDate)
 		}
-		to.NextBillingDate = day
+		body["next_billing_date"] = c.NextBillingDate
 	}
-	if to == (payment.NewTerms{}) {
+	if len(body) == 0 {
 		return errors.New("say what changes with --amount or --next-billing-date")
 	}
-	return c.find(p, func(b *billing.Billing, tenantID, id uuid.UUID) error {
-		changed, err := b.ChangeTerms(p.ctx, tenantID, id, to)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(p.stdout, "%s costs %s %s and is billed next on %s.\n", changed.ID, changed.AmountMinor, changed.Currency, orDash(changed.NextBillingDate.String()))
-		return nil
+	return c.steer(p, "change", body, func(s subscription) string {
+		return fmt.Sprintf("costs %s %s and is billed next on %s", s.Amount, s.Currency, orDash(s.NextBillingDate))
 	})
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"text/tabwriter"
-
 	"sepad/internal/gateway/sandbox"
 )
 
 type testIBANsCommand struct {
 	Format string `name:"format" enum:"table,json" default:"table" help:"How to print: table or json."`
+	outputFlag
 }
 
 func (testIBANsCommand) Help() string {
@@ -17,15 +14,12 @@ func (testIBANsCommand) Help() string {
 }
 
 func (c *testIBANsCommand) Run(p *program) error {
-	if c.Format == "json" {
-		encoder := json.NewEncoder(p.stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(sandbox.TestIBANs())
+	if c.JSON || c.Format == "json" {
+		return p.printJSON(sandbox.TestIBANs())
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "IBAN\tOUTCOME\tWHAT HAPPENS")
+	var rows [][]string
 	for _, test := range sandbox.TestIBANs() {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", test.IBAN, test.Outcome, test.Description)
+		rows = append(rows, []string{test.IBAN, string(test.Outcome), test.Description})
 	}
-	return table.Flush()
+	return p.printTable([]string{"IBAN", "OUTCOME", "WHAT HAPPENS"}, rows)
 }

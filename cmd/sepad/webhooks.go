@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ import (
 type webhooksCommand struct {
 	List   webhooksListCommand   `cmd:"" help:"List deliveries, the newest first, with their last attempt."`
 	Resend webhooksResendCommand `cmd:"" help:"Send events again: some by id, or all failed ones of a profile."`
+	Rotate webhooksRotateCommand `cmd:"" name:"rotate-secret" help:"Give a webhook profile a new signing secret."`
 	Verify webhooksVerifyCommand `cmd:"" help:"Compute or check the signature of a body given on standard input."`
 }
 
@@ -32,6 +32,7 @@ type webhooksListCommand struct {
 	Limit   int    `name:"limit" default:"50" help:"How many at most (default: 50)."`
 	Format  string `name:"format" enum:"table,json" default:"table" placeholder:"table|json" help:"Form of the list (default: table)."`
 	tenantFlag
+	outputFlag
 	dataFlags
 }
 
@@ -49,8 +50,8 @@ func (c *webhooksListCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if c.Format == "json" {
-			return printDeliveriesJSON(p.stdout, records)
+		if c.JSON || c.Format == "json" {
+			return printDeliveriesJSON(p, records)
 		}
 		return printDeliveries(p.stdout, records)
 	})
@@ -103,7 +104,7 @@ type deliveryLine struct {
 	Last             string               `json:"last"`
 }
 
-func printDeliveriesJSON(out io.Writer, records []listing.DeliveryRecord) error {
+func printDeliveriesJSON(p *program, records []listing.DeliveryRecord) error {
 	lines := make([]deliveryLine, len(records))
 	for i, r := range records {
 		lines[i] = deliveryLine{
@@ -114,9 +115,7 @@ func printDeliveriesJSON(out io.Writer, records []listing.DeliveryRecord) error 
 			lines[i].NextAttemptAt = &r.NextAttemptAt
 		}
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(lines)
+	return p.printJSON(lines)
 }
 
 type webhooksResendCommand struct {
@@ -124,6 +123,7 @@ type webhooksResendCommand struct {
 	Failed string    `name:"failed" placeholder:"PROFILE-ID" help:"All failed deliveries of this webhook profile."`
 	From   time.Time `name:"from" format:"2006-01-02T15:04:05Z07:00" placeholder:"INSTANT" help:"With --failed: events created from this instant, such as 2026-03-31T12:00:00Z."`
 	To     time.Time `name:"to" format:"2006-01-02T15:04:05Z07:00" placeholder:"INSTANT" help:"With --failed: events created until this instant."`
+	outputFlag
 	dataFlags
 }
 
@@ -166,7 +166,9 @@ func (c *webhooksResendCommand) resendEach(p *program, st *store.Store) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
-		fmt.Fprintf(p.stdout, "%s (%s) is in line.\n", id, record.Kind)
+		if err := c.tell(p, map[string]any{"id": id, "event": record.Kind}, "%s (%s) is in line.", id, record.Kind); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -188,8 +190,7 @@ func (c *webhooksResendCommand) resendFailed(p *program, st *store.Store) error 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%d deliveries are in line.\n", n)
-	return nil
+	return c.tell(p, map[string]int{"resent": n}, "%d deliveries are in line.", n)
 }
 
 type webhooksVerifyCommand struct {

@@ -36,6 +36,9 @@ type settingBody struct {
 
 // listAdapters tells what gateways there are, and what their accounts need.
 func (a *Admin) listAdapters(w http.ResponseWriter, r *http.Request) error {
+	if err := a.ask(r).err(); err != nil {
+		return err
+	}
 	list := listBody[adapterBody]{Results: []adapterBody{}}
 	for _, name := range slices.Sorted(maps.Keys(a.Applier.Kinds)) {
 		kind := a.Applier.Kinds[name]

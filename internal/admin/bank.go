@@ -113,7 +113,7 @@ func (a *Admin) previewBankFile(w http.ResponseWriter, r *http.Request) error {
 	if id == uuid.Nil {
 		q.bad.Add("gateway_id", "gateway_id is required.")
 	}
-	if err := q.bad.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	account, err := a.bankAccount(r, id)

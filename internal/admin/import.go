@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/recon"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/web"
 )
 
@@ -26,7 +28,7 @@ type importBody struct {
 	Status        string          `json:"status"`
 	DryRun        bool            `json:"dry_run"`
 	Counts        countsBody      `json:"counts"`
-	RejectedLines []rejectionBody `json:"rejected_lines"`
+	RejectedLines []rejectionBody `json:"rejected_lines,omitzero"`
 	CreatedAt     string          `json:"created_at"`
 	UpdatedAt     string          `json:"updated_at"`
 }
@@ -41,6 +43,8 @@ type countsBody struct {
 type rejectionBody struct {
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
+	// Text is the line itself, for who has sent the file: it may name a person and is not kept.
+	Text string `json:"text,omitempty"`
 }
 
 // readImport reads the form of an import or a reconciliation up to its file.
@@ -97,27 +101,52 @@ func (a *Admin) createImport(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
+	texts := map[int]string{}
+	req.OnRejected = func(rejected []store.Rejection) {
+		for _, line := range rejected {
+			if len(texts) < shownRejections {
+				texts[line.Line] = line.Text
+			}
+		}
+	}
 	importer := recon.Importer{Store: a.Store, Checkout: a.Checkout}
 	done, err := importer.Import(r.Context(), req)
 	if err != nil {
 		return err
 	}
-	return a.writeImport(w, r, http.StatusCreated, done)
+	return a.writeImport(w, r, http.StatusCreated, done, texts)
 }
 
-func (a *Admin) writeImport(w http.ResponseWriter, r *http.Request, status int, i store.Import) error {
+// listImports answers GET /imports/.
+func (a *Admin) listImports(w http.ResponseWriter, r *http.Request) error {
+	q := a.ask(r)
+	search := listing.ImportSearch{
+		Common: q.common(), GatewayID: q.id("gateway_id"), Kind: string(readOneOf(q.parameters, "kind", recon.ImportKinds, q.bad)),
+		Status: readOneOf(q.parameters, "status", store.ImportStatuses, q.bad),
+	}
+	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.Import], error) {
+		return listing.SearchImports(ctx, a.Store, search, s)
+	}, func(i store.Import) uuid.UUID { return i.ID }, importOf)
+}
+
+// importOf shows an import without its lines.
+func importOf(i store.Import) importBody {
+	return importBody{
+		ID: i.ID, TenantID: i.TenantID, GatewayID: i.GatewayID, Kind: i.Kind, Status: string(i.Status), DryRun: i.IsDryRun,
+		Counts:    countsBody{i.Counts.New, i.Counts.Updated, i.Counts.Unchanged, i.Counts.Rejected},
+		CreatedAt: instantText(i.CreatedAt), UpdatedAt: instantText(i.UpdatedAt),
+	}
+}
+
+func (a *Admin) writeImport(w http.ResponseWriter, r *http.Request, status int, i store.Import, texts map[int]string) error {
 	rejected, err := a.Store.Tenant(i.TenantID).Rejections(r.Context(), i.ID, 0, shownRejections)
 	if err != nil {
 		return err
 	}
-	body := importBody{
-		ID: i.ID, TenantID: i.TenantID, GatewayID: i.GatewayID, Kind: i.Kind, Status: string(i.Status), DryRun: i.IsDryRun,
-		Counts:        countsBody{i.Counts.New, i.Counts.Updated, i.Counts.Unchanged, i.Counts.Rejected},
-		RejectedLines: make([]rejectionBody, len(rejected)),
-		CreatedAt:     clockOf(i.CreatedAt).Now, UpdatedAt: clockOf(i.UpdatedAt).Now,
-	}
+	body := importOf(i)
+	body.RejectedLines = make([]rejectionBody, len(rejected))
 	for n, line := range rejected {
-		body.RejectedLines[n] = rejectionBody{line.Line, line.Reason}
+		body.RejectedLines[n] = rejectionBody{line.Line, line.Reason, texts[line.Line]}
 	}
 	web.WriteJSON(w, r, status, body)
 	return nil
@@ -142,7 +171,7 @@ func (a *Admin) showImport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.writeImport(w, r, http.StatusOK, found)
+	return a.writeImport(w, r, http.StatusOK, found, nil)
 }
 
 // listRejected answers GET /imports/{id}/rejected/ with a CSV of every line that

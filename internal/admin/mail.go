@@ -64,7 +64,7 @@ type MailDetailBody struct {
 func (a *Admin) listMails(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.MailSearch{
-		Common: q.common(), Status: readOneOf(q.Values, "status", store.MailStatuses, q.bad), TransactionID: q.id("transaction_id"),
+		Common: q.common(), Status: readOneOf(q.parameters, "status", store.MailStatuses, q.bad), TransactionID: q.id("transaction_id"),
 	}
 	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[store.Mail], error) {
 		return listing.SearchMails(ctx, a.Store, search, s)

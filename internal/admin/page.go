@@ -39,16 +39,16 @@ type pageRequest struct {
 }
 
 // readPage reads page_size and cursor.
-func (a *Admin) readPage(r *http.Request, bad payment.Fields) pageRequest {
-	p := pageRequest{size: defaultPageSize, address: a.PublicURL + r.URL.Path, parameters: r.URL.Query()}
-	if text := p.parameters.Get("page_size"); text != "" {
+func (a *Admin) readPage(r *http.Request, query parameters, bad payment.Fields) pageRequest {
+	p := pageRequest{size: defaultPageSize, address: a.PublicURL + r.URL.Path, parameters: query.values}
+	if text := query.Get("page_size"); text != "" {
 		size, err := strconv.Atoi(text)
 		if err != nil || size < 1 || size > maxPageSize {
 			bad.Add("page_size", "page_size must be from 1 to "+strconv.Itoa(maxPageSize)+".")
 		}
 		p.size = size
 	}
-	if text := p.parameters.Get("cursor"); text != "" && !p.open(text) {
+	if text := query.Get("cursor"); text != "" && !p.open(text) {
 		bad.Add("cursor", "cursor is not one of this list.")
 	}
 	return p

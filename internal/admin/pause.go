@@ -31,6 +31,9 @@ type pauseBody struct {
 // listPauses answers GET /rebill-pauses/: all of them, there is at most one for an
 // account.
 func (a *Admin) listPauses(w http.ResponseWriter, r *http.Request) error {
+	if err := a.ask(r).err(); err != nil {
+		return err
+	}
 	pauses, err := a.Store.RebillPauses(r.Context())
 	if err != nil {
 		return err

@@ -127,13 +127,12 @@ func (a *Admin) listRecords(kind recordKind) web.Handler {
 
 // writeAll answers with a page of records that are all at hand, the newest first.
 func (a *Admin) writeAll(w http.ResponseWriter, r *http.Request, records map[uuid.UUID]merchant.Fields) error {
-	bad := payment.Fields{}
-	page := a.readPage(r, bad)
-	if err := bad.Err(); err != nil {
+	q := a.ask(r)
+	if err := q.err(); err != nil {
 		return err
 	}
 	ids := slices.SortedFunc(maps.Keys(records), func(x, y uuid.UUID) int { return bytes.Compare(y[:], x[:]) })
-	web.WriteJSON(w, r, http.StatusOK, pageOf(page, page.cut(ids), func(id uuid.UUID) uuid.UUID { return id },
+	web.WriteJSON(w, r, http.StatusOK, pageOf(q.page, q.page.cut(ids), func(id uuid.UUID) uuid.UUID { return id },
 		func(id uuid.UUID) merchant.Fields { return records[id] }))
 	return nil
 }

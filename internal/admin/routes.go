@@ -20,15 +20,17 @@ import (
 // Admin holds what the handlers share.
 type Admin struct {
 	// Token is the credential of the first day and of scripts; "" is none.
-	Token    string
-	People   *people.People
-	Guard    web.TokenGuard
-	Store    *store.Store
-	Checkout *checkout.Checkout
-	Billing  *billing.Billing
-	Banking  *banking.Banking
-	Privacy  *privacy.Privacy
-	Applier  *setup.Applier
+	Token string
+	// TokenHolder is how the trail names who brings it, "" for root.
+	TokenHolder string
+	People      *people.People
+	Guard       web.TokenGuard
+	Store       *store.Store
+	Checkout    *checkout.Checkout
+	Billing     *billing.Billing
+	Banking     *banking.Banking
+	Privacy     *privacy.Privacy
+	Applier     *setup.Applier
 	// PublicURL is where the service is reached, without a slash at its end.
 	PublicURL string
 	Real      clock.Clock
@@ -97,6 +99,7 @@ func (a *Admin) guarded(right people.Right, next web.Handler) web.Handler {
 // identify finds who is asking: whoever has the admin token, or a person's program.
 func (a *Admin) identify(r *http.Request) (people.Principal, error) {
 	who, known := people.Root(), web.Brings(r, a.Token)
+	who.Name = a.TokenHolder
 	if !known {
 		var err error
 		if who, known, err = a.People.Bearer(r.Context(), web.ReadCredential(r).Secret); err != nil {

@@ -31,16 +31,45 @@ func (a *Admin) searchRoutes() []web.Route {
 	}
 }
 
+// parameters are those of a query string. What a list never asks for it does not know.
+type parameters struct {
+	values url.Values
+	asked  map[string]bool
+}
+
+// Get reads a parameter.
+func (p parameters) Get(name string) string {
+	p.asked[name] = true
+	return p.values.Get(name)
+}
+
+// refuseUnknown refuses what was not asked for once all has been read: a filter that is
+// misspelt would otherwise give the whole list.
+func (p parameters) refuseUnknown(bad payment.Fields) {
+	for name := range p.values {
+		if !p.asked[name] {
+			bad.Add(name, name+" is not a parameter of this list.")
+		}
+	}
+}
+
 // question reads what is looked for; every fault is said at once.
 type question struct {
-	url.Values
+	parameters
 	page pageRequest
 	bad  payment.Fields
 }
 
 func (a *Admin) ask(r *http.Request) question {
-	bad := payment.Fields{}
-	return question{r.URL.Query(), a.readPage(r, bad), bad}
+	q := question{parameters: parameters{r.URL.Query(), map[string]bool{}}, bad: payment.Fields{}}
+	q.page = a.readPage(r, q.parameters, q.bad)
+	return q
+}
+
+// err is all that is wrong with a question that has been read to its end.
+func (q question) err() error {
+	q.refuseUnknown(q.bad)
+	return q.bad.Err()
 }
 
 func (q question) common() listing.Common {
@@ -49,7 +78,7 @@ func (q question) common() listing.Common {
 	}
 }
 
-func (q question) id(name string) uuid.UUID { return readID(q.Values, name, q.bad) }
+func (q question) id(name string) uuid.UUID { return readID(q.parameters, name, q.bad) }
 
 // text reads what is compared as a whole.
 func (q question) text(name string) string {
@@ -68,7 +97,7 @@ func (q question) email() string { return payment.Lead{Email: q.text("email")}.E
 func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read func(context.Context, listing.Paging) (listing.Part[R], error),
 	id func(R) uuid.UUID, body func(R) T,
 ) error {
-	if err := q.bad.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	part, err := read(r.Context(), q.page.paging())
@@ -83,8 +112,8 @@ func answer[R, T any](w http.ResponseWriter, r *http.Request, q question, read f
 func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.TransactionSearch{
-		Common: q.common(), Status: readOneOf(q.Values, "status", payment.TransactionStatuses, q.bad),
-		Type: readOneOf(q.Values, "type", payment.StandardizedTypes, q.bad), GatewayID: q.id("payment_gateway_id"),
+		Common: q.common(), Status: readOneOf(q.parameters, "status", payment.TransactionStatuses, q.bad),
+		Type: readOneOf(q.parameters, "type", payment.StandardizedTypes, q.bad), GatewayID: q.id("payment_gateway_id"),
 		MerchantTransactionID: q.text("merchant_transaction_id"), GatewayReference: q.text("adapter_unique_id"),
 		TenantReferenceID: q.text("tenant_reference_id"), OrderNumber: q.text("order_number"), SessionID: q.id("session_id"),
 		SubscriptionID: q.id("subscription_id"), EmailKey: q.email(),
@@ -100,7 +129,7 @@ func (a *Admin) listTransactions(w http.ResponseWriter, r *http.Request) error {
 func (a *Admin) listChargebacks(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.ChargebackSearch{
-		Common: q.common(), Source: readOneOf(q.Values, "source", payment.ChargebackSources, q.bad),
+		Common: q.common(), Source: readOneOf(q.parameters, "source", payment.ChargebackSources, q.bad),
 		ReasonCode: q.text("reason_code"), GatewayID: q.id("payment_gateway_id"),
 		MerchantTransactionID: q.text("merchant_transaction_id"), TransactionID: q.id("transaction_id"),
 	}
@@ -115,7 +144,7 @@ func (a *Admin) listChargebacks(w http.ResponseWriter, r *http.Request) error {
 func (a *Admin) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
 	search := listing.SubscriptionSearch{
-		Common: q.common(), Status: readOneOf(q.Values, "status", payment.SubscriptionStatuses, q.bad),
+		Common: q.common(), Status: readOneOf(q.parameters, "status", payment.SubscriptionStatuses, q.bad),
 		GatewayID: q.id("payment_gateway_id"), OrderNumber: q.text("order_number"), EmailKey: q.email(),
 	}
 	return answer(w, r, q, func(ctx context.Context, s listing.Paging) (listing.Part[payment.Subscription], error) {

@@ -69,7 +69,7 @@ func sessionOf(s listing.SessionRecord, now time.Time) sessionBody {
 func (a *Admin) listSessions(w http.ResponseWriter, r *http.Request) error {
 	q, now := a.ask(r), a.Checkout.Clock.Now()
 	search := listing.SessionSearch{
-		Common: q.common(), Status: readOneOf(q.Values, "status", payment.SessionStatuses, q.bad), Now: now,
+		Common: q.common(), Status: readOneOf(q.parameters, "status", payment.SessionStatuses, q.bad), Now: now,
 		EmailKey: q.email(), LeadID: q.id("lead_id"), OrderNumber: q.text("order_number"), CampaignID: q.id("campaign_id"),
 		GatewayID: q.id("payment_gateway_id"),
 	}

@@ -19,9 +19,13 @@ func (a *Admin) moneyRoutes() []web.Route {
 		{Method: "POST", Pattern: "/admin/v1/chargebacks/", Handler: a.createChargeback},
 		{Method: "GET", Pattern: "/admin/v1/chargebacks/{id}/", Handler: a.showChargeback},
 		{Method: "POST", Pattern: "/admin/v1/imports/", Handler: a.createImport},
+		{Method: "GET", Pattern: "/admin/v1/imports/", Handler: a.listImports},
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.showImport},
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.listRejected},
 		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.reconcile},
+		{Method: "GET", Pattern: "/admin/v1/exports/{kind}/", Handler: a.export},
+		{Method: "GET", Pattern: "/admin/v1/totals/", Handler: a.listTotals},
+		{Method: "GET", Pattern: "/admin/v1/payouts/", Handler: a.listPayouts},
 	}
 }
 

@@ -41,16 +41,15 @@ type attemptBody struct {
 
 // listDeliveries answers GET /webhook-deliveries/.
 func (a *Admin) listDeliveries(w http.ResponseWriter, r *http.Request) error {
-	bad := payment.Fields{}
-	page := a.readPage(r, bad)
-	query := r.URL.Query()
+	q := a.ask(r)
+	query, bad, page := q.parameters, q.bad, q.page
 	tenantID := readID(query, "tenant_id", bad)
 	filter := listing.DeliveryFilter{
 		ProfileID: readID(query, "webhook_profile_id", bad), Status: readOneOf(query, "status", store.DeliveryStatuses, bad),
 		Kind:        readOneOf(query, "event", payment.EventKinds, bad),
 		CreatedFrom: readFrom(query.Get("from"), bad), CreatedBefore: readTo(query.Get("to"), bad),
 	}
-	if err := bad.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	records, err := a.deliveries(r.Context(), tenantID, filter, page.paging())
@@ -224,7 +223,7 @@ func pathID(r *http.Request, name string, otherwise error) (uuid.UUID, error) {
 	return id, nil
 }
 
-func readID(query url.Values, name string, bad payment.Fields) uuid.UUID {
+func readID(query parameters, name string, bad payment.Fields) uuid.UUID {
 	text := query.Get(name)
 	if text == "" {
 		return uuid.Nil
@@ -236,7 +235,7 @@ func readID(query url.Values, name string, bad payment.Fields) uuid.UUID {
 	return id
 }
 
-func readOneOf[T ~string](query url.Values, name string, values []T, bad payment.Fields) T {
+func readOneOf[T ~string](query parameters, name string, values []T, bad payment.Fields) T {
 	text := T(query.Get(name))
 	if text != "" && !slices.Contains(values, text) {
 		bad.Add(name, name+" has an unknown value.")

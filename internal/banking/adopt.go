@@ -31,12 +31,12 @@ var errUnproven = &payment.Error{
 
 // Adoption is what became of a file that was given to Adopt.
 type Adoption struct {
-	Name      string
-	MessageID string
+	Name      string `json:"name"`
+	MessageID string `json:"message_id"`
 	// IsKnown tells a file that was known already.
-	IsKnown bool
+	IsKnown bool `json:"known"`
 	// Count is how many payments it has.
-	Count int
+	Count int `json:"count"`
 }
 
 // RestoredTo is the instant of the backup behind which an account may have sent what is not known here; zero once

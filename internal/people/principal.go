@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -16,6 +17,8 @@ type Principal struct {
 	sepa.Masked
 	// Operator is the person, nil for the admin token.
 	Operator *store.Operator
+	// Name is how the trail names who has the admin token, "" for root.
+	Name string
 	// Token is what the person's program brought, nil in a browser.
 	Token   *store.OperatorToken
 	Role    store.Role
@@ -36,7 +39,7 @@ func principalOf(o store.Operator, t *store.OperatorToken) Principal {
 func (p Principal) Actor() string {
 	switch {
 	case p.Operator == nil:
-		return "root"
+		return cmp.Or(p.Name, "root")
 	case p.Token != nil:
 		return "token:" + p.Token.Name
 	default:

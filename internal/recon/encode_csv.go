@@ -13,6 +13,16 @@ const lineEnd = "\r\n"
 // writeCSV writes a line of names and one for each record. Where the listing goes
 // on is told by a header of the answer: a file has no place for it.
 func writeCSV[T any](out *output, l *Listing[T], page Page[T]) {
+	writeCSVNames(out, l)
+	for i := range page.Rows {
+		out.text = appendCSVRecord(out.text, l.Columns, &page.Rows[i])
+		if !out.pass() {
+			return
+		}
+	}
+}
+
+func writeCSVNames[T any](out *output, l *Listing[T]) {
 	for i, column := range l.Columns {
 		if i > 0 {
 			out.text = append(out.text, ',')
@@ -20,12 +30,6 @@ func writeCSV[T any](out *output, l *Listing[T], page Page[T]) {
 		out.text = append(out.text, column.Name...)
 	}
 	out.text = append(out.text, lineEnd...)
-	for i := range page.Rows {
-		out.text = appendCSVRecord(out.text, l.Columns, &page.Rows[i])
-		if !out.pass() {
-			return
-		}
-	}
 }
 
 func appendCSVRecord[T any](dst []byte, columns record.Columns[T], row *T) []byte {

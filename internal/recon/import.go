@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -34,6 +35,8 @@ type ImportRequest struct {
 	IsDryRun bool
 	// SendsEvents tells the merchant of records that are new.
 	SendsEvents bool
+	// OnRejected is told of lines that are not taken, a batch at a time; nil for nobody.
+	OnRejected func([]store.Rejection)
 	// Key is the name under which the request may be repeated. Its hash is that of
 	// the form; the file's is known once it has been read.
 	Key store.RequestKey
@@ -130,6 +133,9 @@ func (im *Importer) open(ctx context.Context, req ImportRequest) (*running, *lin
 // and what else belongs to it.
 func (r *running) save(ctx context.Context, rejected []store.Rejection, also ...func(*store.Tx)) error {
 	now := r.Checkout.Clock.Now()
+	if r.OnRejected != nil && len(rejected) > 0 {
+		r.OnRejected(rejected)
+	}
 	r.record.Counts.Rejected += len(rejected)
 	r.record.UpdatedAt = now
 	return r.Store.Write(ctx, now, func(tx *store.Tx) error {
@@ -167,7 +173,7 @@ func openLines(file io.Reader, kind ImportKind, format reportFormat) (*lineReade
 // next gives a line; a fault of one line is told apart from the end of the file.
 func (r *lineReader) next() (line, error) {
 	fields, number, err := r.csv.next()
-	return line{&r.header, fields, number}, err
+	return line{&r.header, fields, number, r.csv.delimiter}, err
 }
 
 // batch is a part of a file on its way into the database.
@@ -175,6 +181,30 @@ type batch struct {
 	staged   []store.Staged
 	reported []reportedLine
 	rejected []store.Rejection
+	// text has the lines one after the other as they came; numbers and ends say which is
+	// which. A line may turn out to be wrong only when it is held against our records.
+	text    []byte
+	numbers []int
+	ends    []int
+}
+
+// keep remembers a line's text.
+func (b *batch) keep(l *line) {
+	b.text = l.appendText(b.text)
+	b.numbers, b.ends = append(b.numbers, l.number), append(b.ends, len(b.text))
+}
+
+// reject gives a line back, with the reason.
+func (b *batch) reject(number int, reason error) store.Rejection {
+	rejection := store.Rejection{Line: number, Reason: reason.Error()}
+	if i, found := slices.BinarySearch(b.numbers, number); found {
+		begin := 0
+		if i > 0 {
+			begin = b.ends[i-1]
+		}
+		rejection.Text = decodeText(b.text[begin:b.ends[i]])
+	}
+	return rejection
 }
 
 func (b *batch) lines() int { return len(b.staged) + len(b.reported) + len(b.rejected) }
@@ -290,11 +320,12 @@ func (b *batch) fill(lines *lineReader, size int, read func(*line, *batch) error
 		if err != nil && !isFault(err) {
 			return err
 		}
+		b.keep(&l)
 		if err == nil {
 			err = read(&l, b)
 		}
 		if err != nil {
-			b.rejected = append(b.rejected, store.Rejection{Line: l.number, Reason: err.Error()})
+			b.rejected = append(b.rejected, b.reject(l.number, err))
 		}
 	}
 	return nil

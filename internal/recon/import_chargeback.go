@@ -5,7 +5,6 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/payment"
-	"sepad/internal/store"
 )
 
 // chargebackBatch is how many chargebacks are decided on at a time: each is held
@@ -46,7 +45,7 @@ func (r *running) writeChargebacks(ctx context.Context, b *batch) (outcomeOfBatc
 	for i, answer := range answers {
 		switch {
 		case answer.Refused != nil:
-			done.rejected = append(done.rejected, store.Rejection{Line: b.reported[i].number, Reason: answer.Refused.Error()})
+			done.rejected = append(done.rejected, b.reject(b.reported[i].number, answer.Refused))
 		case answer.Taken == payment.TakenNew:
 			done.counts.New++
 		case answer.Taken == payment.TakenUpdated:

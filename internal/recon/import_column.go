@@ -86,6 +86,19 @@ type line struct {
 	*header
 	fields [][]byte
 	number int
+	// delimiter is what stands between the fields.
+	delimiter byte
+}
+
+// appendText writes the line as it stands in the file, its quotes left out.
+func (l *line) appendText(dst []byte) []byte {
+	for i, field := range l.fields {
+		if i > 0 {
+			dst = append(dst, l.delimiter)
+		}
+		dst = append(dst, field...)
+	}
+	return dst
 }
 
 // field gives the bytes of a field, nil where there is no such column or cell.

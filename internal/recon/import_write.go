@@ -50,7 +50,7 @@ func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBat
 		}
 		switch {
 		case payment.KindOf(err) != 0:
-			done.rejected = append(done.rejected, store.Rejection{Line: d.Line, Reason: err.Error()})
+			done.rejected = append(done.rejected, b.reject(d.Line, err))
 		case err != nil:
 			return done, err
 		case means != payment.ReportsNothing:

@@ -132,7 +132,7 @@ func (r *running) stage(ctx context.Context, lines *lineReader, report *Report) 
 			return match, err
 		}
 		for _, rejected := range b.rejected {
-			report.Unreadable = append(report.Unreadable, Unreadable(rejected))
+			report.Unreadable = append(report.Unreadable, Unreadable{rejected.Line, rejected.Reason})
 		}
 		for i := range b.staged {
 			at := b.staged[i].ProcessedAt

@@ -117,9 +117,14 @@ func more(length int) string {
 	return fmt.Sprintf("and %d more (all of them in the csv and json formats)\n", length-shownInTable)
 }
 
+// Open is how many records are still to be looked at by a person.
+func (r *Report) Open() int {
+	return len(r.Differing) + len(r.MissingHere) + len(r.MissingThere) + len(r.Unreadable) - r.Applied
+}
+
 // verdict is the one line that somebody in a hurry reads.
 func (r *Report) verdict() string {
-	open := len(r.Differing) + len(r.MissingHere) + len(r.MissingThere) + len(r.Unreadable) - r.Applied
+	open := r.Open()
 	switch {
 	case open == 0 && r.Applied == 0:
 		return "Both sides agree."

@@ -16,17 +16,17 @@ type Bank struct{ Name, BIC string }
 
 // Source tells where rows of a directory come from.
 type Source struct {
-	Name      string
-	Version   string
-	Countries []string
+	Name      string   `json:"name"`
+	Version   string   `json:"version"`
+	Countries []string `json:"countries"`
 }
 
 // CountryCount tells how many bank codes of a country a directory knows.
 type CountryCount struct {
-	Country  string
-	Codes    int
-	WithName int
-	WithBIC  int
+	Country  string `json:"country"`
+	Codes    int    `json:"codes"`
+	WithName int    `json:"with_name"`
+	WithBIC  int    `json:"with_bic"`
 }
 
 // Directory finds a bank by the bank code in an IBAN. It is read-only and safe for any number of goroutines. The rows stay

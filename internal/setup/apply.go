@@ -106,7 +106,29 @@ func (a *Applier) Create(ctx context.Context, tenant merchant.Tenant, now time.T
 // Apply brings the database to what the file says, as a whole or not at all.
 // A mistake in the file comes back as a *merchant.FileError.
 func (a *Applier) Apply(ctx context.Context, file *merchant.File, now time.Time) ([]Change, error) {
-	p, err := a.commit(ctx, now, func(p *plan) error {
+	p, err := a.commit(ctx, now, planFile(file))
+	if err != nil {
+		return nil, err
+	}
+	return p.changes, nil
+}
+
+// Preview says what Apply would change, and changes nothing. Keys and secrets that
+// would be made are left out: those of the real thing are others.
+func (a *Applier) Preview(ctx context.Context, file *merchant.File, now time.Time) ([]Change, error) {
+	p := a.plan(ctx, now)
+	if err := planFile(file)(p); err != nil {
+		return nil, err
+	}
+	for i := range p.changes {
+		p.changes[i].Secret = ""
+	}
+	return p.changes, nil
+}
+
+// planFile plans all that a resource file asks for.
+func planFile(file *merchant.File) func(*plan) error {
+	return func(p *plan) error {
 		p.file, p.locate = file.Name, locator(file)
 		for _, tenant := range file.Tenants {
 			t, err := p.read(tenant.Tenant.ID)
@@ -118,18 +140,18 @@ func (a *Applier) Apply(ctx context.Context, file *merchant.File, now time.Time)
 			}
 		}
 		return fileError(p.file, p.mistakes)
-	})
-	if err != nil {
-		return nil, err
 	}
-	return p.changes, nil
+}
+
+func (a *Applier) plan(ctx context.Context, now time.Time) *plan {
+	return &plan{applier: a, ctx: ctx, now: now, locate: fieldAlone}
 }
 
 // commit plans and writes in one go, again whenever the plan was overtaken.
 func (a *Applier) commit(ctx context.Context, now time.Time, prepare func(*plan) error) (*plan, error) {
 	var err error
 	for range changeTries {
-		p := &plan{applier: a, ctx: ctx, now: now, locate: fieldAlone}
+		p := a.plan(ctx, now)
 		if err := prepare(p); err != nil {
 			return nil, err
 		}

@@ -23,6 +23,9 @@ const (
 	ImportFailed    ImportStatus = "failed"
 )
 
+// ImportStatuses are all of them.
+var ImportStatuses = []ImportStatus{ImportRunning, ImportCompleted, ImportFailed}
+
 // ImportCounts say what became of a file's lines.
 type ImportCounts struct{ New, Updated, Unchanged, Rejected int }
 
@@ -51,6 +54,9 @@ type Import struct {
 type Rejection struct {
 	Line   int
 	Reason string
+	// Text is the line as the file has it. It may name a person and is not kept: only who
+	// takes the file in is told.
+	Text string
 }
 
 // PutImport writes an import as it stands.
@@ -86,16 +92,20 @@ func (tx *Tx) AddRejections(i Import, rejected []Rejection) {
 	}
 }
 
+// ReadImports reads imports i of tenant $1.
+const ReadImports = `SELECT i.tenant_id, i.id, i.gateway_id, i.kind, i.status, i.dry_run, i.new_count, i.updated_count,
+	i.unchanged_count, i.rejected_count, i.created_at, i.updated_at FROM imports i WHERE i.tenant_id = $1`
+
+// ScanImport reads a row of ReadImports.
+func ScanImport(r db.Rows) (i Import, err error) {
+	return i, r.Scan(&i.TenantID, &i.ID, &i.GatewayID, &i.Kind, &i.Status, &i.IsDryRun, &i.Counts.New,
+		&i.Counts.Updated, &i.Counts.Unchanged, &i.Counts.Rejected, db.Instant{To: &i.CreatedAt}, db.Instant{To: &i.UpdatedAt})
+}
+
 // Import reads an import.
 func (t Tenant) Import(ctx context.Context, id uuid.UUID) (Import, error) {
-	result, err := t.Query(ctx, `
-		SELECT tenant_id, id, gateway_id, kind, status, dry_run, new_count, updated_count, unchanged_count, rejected_count,
-			created_at, updated_at
-		FROM imports WHERE tenant_id = $1 AND id = $2`, id)
-	found, err := db.One(result, err, func(r db.Rows) (i Import, err error) {
-		return i, r.Scan(&i.TenantID, &i.ID, &i.GatewayID, &i.Kind, &i.Status, &i.IsDryRun, &i.Counts.New,
-			&i.Counts.Updated, &i.Counts.Unchanged, &i.Counts.Rejected, db.Instant{To: &i.CreatedAt}, db.Instant{To: &i.UpdatedAt})
-	})
+	result, err := t.Query(ctx, ReadImports+` AND i.id = $2`, id)
+	found, err := db.One(result, err, ScanImport)
 	if errors.Is(err, db.ErrNoRow) {
 		return Import{}, ErrNoImport
 	}

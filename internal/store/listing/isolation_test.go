@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
@@ -32,7 +34,17 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 	env.InsertTransactions(t, []payment.Transaction{fullTransaction(shop.ID)})
 	env.InsertChargebacks(t, []payment.Chargeback{fullChargeback(shop.ID)})
 	env.InsertSubscriptions(t, []payment.Subscription{fullSubscription(shop.ID)})
+	statement := bankStatement(t, env, shop)
 	return map[string]read{
+		"ReadDayTotals": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			day := payment.DateOf(wholeDay(1).From)
+			days, err := listing.ReadDayTotals(ctx, scope, day, day)
+			return len(days) > 0, err
+		},
+		"PayoutsOf": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			payouts, err := listing.PayoutsOf(ctx, scope, statement)
+			return len(payouts) > 0, err
+		},
 		"FindSession": func(ctx context.Context, scope store.Tenant) (bool, error) {
 			_, err := listing.FindSession(ctx, scope, draft.ID)
 			return err == nil, nil
@@ -67,6 +79,42 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 			return len(page.Rows) > 0, err
 		},
 	}
+}
+
+// bankStatement is one on which a collection was booked and another came back.
+func bankStatement(t *testing.T, env *storetest.Env, shop storetest.Shop) uuid.UUID {
+	t.Helper()
+	s := store.BankStatement{ID: payment.NewID(), TenantID: shop.ID, GatewayID: payment.NewID(), Name: "may.xml", ContentHash: "hash", State: store.BankStatementRead}
+	line := func(position int, source string, isCredit bool, amount, charges payment.Minor) store.BankLine {
+		return store.BankLine{
+			ID: payment.NewID(), TenantID: shop.ID, StatementID: s.ID, GatewayID: s.GatewayID, Position: position, Source: source, Kind: "booked",
+			AmountMinor: amount, ChargesMinor: charges, Currency: "EUR", IsCredit: isCredit, BookingDate: "2026-03-31", Result: store.LineUnmatched,
+		}
+	}
+	env.Write(t, func(tx *store.Tx) error {
+		tx.PutBankStatement(s)
+		tx.AddBankLines(s, []store.BankLine{
+			line(1, "camt.053", true, 50_00, 25), line(2, "camt.053", false, 20_00, 3_00), line(3, "camt.054", false, 20_00, 3_00),
+		})
+		return nil
+	})
+	return s.ID
+}
+
+func TestPayoutsHaveFees(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		payouts, err := listing.PayoutsOf(t.Context(), env.Store.Tenant(shop.ID), bankStatement(t, env, shop))
+		if err != nil || len(payouts) != 1 {
+			t.Fatalf("the payouts are %v: %v", payouts, err)
+		}
+		p := payouts[0]
+		if p.BookingDate != "2026-03-31" || p.Credited != (listing.Sum{Count: 1, Minor: 50_00}) || p.Debited != (listing.Sum{Count: 1, Minor: 20_00}) ||
+			p.FeesMinor != 3_25 || p.NetMinor() != 26_75 {
+			t.Errorf("the payout is %+v", p)
+		}
+	})
 }
 
 // tenantLists are the functions of this package that take a tenant's scope.

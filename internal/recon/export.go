@@ -1,0 +1,70 @@
+package recon
+
+import (
+	"context"
+	"io"
+
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/listing"
+)
+
+// Export writes every record from the first day to the last, the newest first, and holds
+// one page of them at a time. A page goes on where the one before ended, so that records
+// which are added meanwhile are neither repeated nor make others be left out.
+type Export func(ctx context.Context, t store.Tenant, first, last payment.Date, f Format, w io.Writer) error
+
+// Exports are those that can be asked for, by name.
+var Exports = map[string]Export{
+	Transactions.Name: Transactions.export, Chargebacks.Name: Chargebacks.export, Subscriptions.Name: Subscriptions.export,
+}
+
+// ExportType is the media type of an export. JSON has an object on each line, because no
+// reader should have to hold all of them.
+func ExportType(f Format) string {
+	if f == JSON {
+		return "application/x-ndjson"
+	}
+	return f.ContentType()
+}
+
+// ExportEnding is how the name of a file ends.
+func ExportEnding(f Format) string {
+	if f == JSON {
+		return "ndjson"
+	}
+	return string(f)
+}
+
+func (l *Listing[T]) export(ctx context.Context, t store.Tenant, first, last payment.Date, f Format, w io.Writer) error {
+	window := listing.Window{From: first.Start(), Before: last.AddDays(1).Start(), Limit: maxPageSize}
+	out := newOutput(w)
+	defer out.release()
+	if f == CSV {
+		writeCSVNames(out, l)
+	}
+	for {
+		page, err := l.read(ctx, t, window, Filters{})
+		if err != nil {
+			return err
+		}
+		for i := range page.Rows {
+			if f == CSV {
+				out.text = appendCSVRecord(out.text, l.Columns, &page.Rows[i])
+			} else {
+				out.text = append(l.Columns.AppendJSON(out.text, &page.Rows[i]), '\n')
+			}
+			if !out.pass() {
+				return out.err
+			}
+		}
+		if !page.More {
+			page.Release()
+			out.flush()
+			return out.err
+		}
+		end := l.position(&page.Rows[len(page.Rows)-1])
+		window.Beyond = &end
+		page.Release()
+	}
+}
