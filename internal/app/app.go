@@ -263,6 +263,10 @@ func (a *App) watch() {
 		counts, err := a.Store.CountMails(ctx)
 		return metrics.Mails(counts), err
 	})
+	a.metrics.WatchArrears(func(ctx context.Context) (metrics.Arrears, error) {
+		arrears, err := a.Store.ReadArrears(ctx, a.Checkout.Clock.Now(), a.world.Now())
+		return metrics.Arrears(arrears), err
+	})
 	a.metrics.WatchClockSkew(a.skew.measure)
 	a.metrics.WatchRebillPauses(a.rebillPauses)
 	a.metrics.WatchSetAside(a.Checkout.Aside.Total)

@@ -101,7 +101,7 @@ func (c *Client) report(ctx context.Context, q question, o payment.Outcome, err 
 	attrs := []slog.Attr{
 		slog.String("adapter", c.kind.Name), slog.String("account_id", c.account.ID.String()),
 		slog.String("operation", string(q.operation)), slog.String("merchant_transaction_id", q.merchantTransactionID),
-		slog.Duration("duration", took),
+		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 	}
 	switch {
 	case errors.Is(err, ErrUnknownVerification):

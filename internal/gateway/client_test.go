@@ -361,7 +361,7 @@ func TestLogLine(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, line[name], want)
 		}
 	}
-	for _, name := range []string{"account_id", "duration"} {
+	for _, name := range []string{"account_id", "duration_ms"} {
 		if _, there := line[name]; !there {
 			t.Errorf("%s is missing", name)
 		}

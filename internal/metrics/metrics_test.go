@@ -147,6 +147,15 @@ func TestAFigureThatCannotBeReadIsLeftOutAndCounted(t *testing.T) {
 	}
 }
 
+func TestArrearsAreShown(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(clock.Own{})
+	m.WatchArrears(func(context.Context) (metrics.Arrears, error) {
+		return metrics.Arrears{OverdueRebills: 2, OverdueFor: 90 * time.Minute, OldestEventFor: time.Minute, UnmatchedLines: 3}, nil
+	})
+	mustShow(t, m, "sepad_rebills_overdue 2", "sepad_rebills_overdue_seconds 5400", "sepad_webhook_oldest_seconds 60", "sepad_bank_lines_unmatched 3")
+}
+
 func TestMailsAreCountedByState(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(clock.Own{})

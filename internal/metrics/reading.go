@@ -114,6 +114,31 @@ func (m *Metrics) WatchMails(read func(context.Context) (Mails, error)) {
 	}))
 }
 
+// Arrears is what waits longer than it should, or for a person.
+type Arrears struct {
+	OverdueRebills int
+	OverdueFor     time.Duration
+	OldestEventFor time.Duration
+	UnmatchedLines int
+}
+
+// WatchArrears shows what waits.
+func (m *Metrics) WatchArrears(read func(context.Context) (Arrears, error)) {
+	rebills := prometheus.NewDesc("sepad_rebills_overdue", "Subscriptions that should have been billed more than an hour ago, counted up to 10,000.", nil, nil)
+	since := prometheus.NewDesc("sepad_rebills_overdue_seconds", "For how long the first of them has been due.", nil, nil)
+	event := prometheus.NewDesc("sepad_webhook_oldest_seconds", "For how long the oldest event that goes out has not been delivered.", nil, nil)
+	lines := prometheus.NewDesc("sepad_bank_lines_unmatched", "Lines of banks' answers that belong to nothing and need a person, counted up to 10,000.", nil, nil)
+	figure := &reading[Arrears]{metrics: m, read: read}
+	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
+		if a, ok := figure.get(); ok {
+			show(prometheus.MustNewConstMetric(rebills, prometheus.GaugeValue, float64(a.OverdueRebills)))
+			show(prometheus.MustNewConstMetric(since, prometheus.GaugeValue, a.OverdueFor.Seconds()))
+			show(prometheus.MustNewConstMetric(event, prometheus.GaugeValue, a.OldestEventFor.Seconds()))
+			show(prometheus.MustNewConstMetric(lines, prometheus.GaugeValue, float64(a.UnmatchedLines)))
+		}
+	}))
+}
+
 // WatchRebillPauses shows through how many gateway accounts nothing is billed for
 // now, by the reason, and how many of them have been away for too long.
 func (m *Metrics) WatchRebillPauses(read func(context.Context) (map[string]int, error)) {

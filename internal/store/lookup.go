@@ -298,6 +298,69 @@ func (s *Store) owner(ctx context.Context, table string, id uuid.UUID, none erro
 	return found, err
 }
 
+// Arrears is what waits longer than it should, or for a person.
+type Arrears struct {
+	// OverdueRebills is how many subscriptions should have been billed, at most mostArrears;
+	// OverdueFor is for how long the first of them.
+	OverdueRebills int
+	OverdueFor     time.Duration
+	// OldestEventFor is for how long the oldest event that goes out is not delivered.
+	OldestEventFor time.Duration
+	// UnmatchedLines is how many lines of banks' answers belong to nothing, at most mostArrears.
+	UnmatchedLines int
+}
+
+const (
+	// mostArrears is how many are counted: beyond it the exact figure helps nobody, and
+	// counting has to stay cheap.
+	mostArrears = 10_000
+	// rebillGrace is how long a rebill may be due before it is overdue: runs come by every
+	// minute, and what falls due on one day takes its time.
+	rebillGrace = time.Hour
+)
+
+// ReadArrears looks at the beginning of the indexes of what waits. Billing goes by the
+// service's clock, deliveries by the world's.
+func (s *Store) ReadArrears(ctx context.Context, service, world time.Time) (a Arrears, err error) {
+	result, err := s.Query(ctx, `
+		SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM subscriptions WHERE due_at IS NOT NULL AND due_at < $1 LIMIT $2) overdue),
+			(SELECT COALESCE(MIN(due_at), 0) FROM subscriptions WHERE due_at IS NOT NULL AND due_at < $1),
+			(SELECT COUNT(*) FROM (SELECT 1 FROM bank_lines WHERE result IN ('unmatched', 'contradicts') LIMIT $2) unmatched)`,
+		db.Micros(service.Add(-rebillGrace)), mostArrears)
+	var dueAt int64
+	_, err = db.One(result, err, func(r db.Rows) (struct{}, error) {
+		return struct{}{}, r.Scan(&a.OverdueRebills, &dueAt, &a.UnmatchedLines)
+	})
+	if err != nil {
+		return a, err
+	}
+	if dueAt > 0 {
+		a.OverdueFor = service.Sub(time.UnixMicro(dueAt))
+	}
+	a.OldestEventFor, err = s.oldestEvent(ctx, world)
+	return a, err
+}
+
+// oldestEvent is for how long the oldest event that is in line or waits for another try is
+// not delivered. Its id tells when it was made.
+func (s *Store) oldestEvent(ctx context.Context, now time.Time) (oldest time.Duration, err error) {
+	for _, which := range []string{
+		`delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL`, `next_attempt_at IS NOT NULL`,
+	} {
+		result, err := s.Query(ctx, `SELECT id FROM events WHERE `+which+` ORDER BY id LIMIT 1`)
+		id, err := db.One(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+		if errors.Is(err, db.ErrNoRow) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		seconds, nanos := id.Time().UnixTime()
+		oldest = max(oldest, now.Sub(time.Unix(seconds, nanos)))
+	}
+	return oldest, nil
+}
+
 // DeliveryBacklog counts the events that are in line and those that wait for
 // another try.
 func (s *Store) DeliveryBacklog(ctx context.Context) (map[string]int, error) {

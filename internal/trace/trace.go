@@ -30,6 +30,14 @@ type Tracing struct {
 	sdk      *sdktrace.TracerProvider // nil without a collector
 }
 
+// ID is the id of the trace that a context belongs to, "" for none.
+func ID(ctx context.Context) string {
+	if span := oteltrace.SpanContextFromContext(ctx); span.HasTraceID() {
+		return span.TraceID().String()
+	}
+	return ""
+}
+
 // Setup starts sending to a collector that speaks OTLP over HTTP, such as
 // http://localhost:4318; with "" there is none. A collector that cannot be
 // reached is no error: spans are lost and the log says so.

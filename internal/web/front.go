@@ -32,6 +32,7 @@ type info struct {
 	answer   *answer
 	route    string
 	session  string
+	trace    string // the id of the trace, "" for none
 	quiet    bool
 	caller   Caller
 }

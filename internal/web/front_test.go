@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	oteltrace "go.opentelemetry.io/otel/trace"
 )
 
 // steppingClock moves on by a millisecond with every look.
@@ -48,15 +49,15 @@ func TestEveryRequestLeavesOneLine(t *testing.T) {
 			var line struct {
 				Msg, Method, Route, Session string
 				Status                      int
-				Duration                    time.Duration
-				ClientIP                    string `json:"client_ip"`
-				RequestID                   string `json:"request_id"`
+				DurationMS                  float64 `json:"duration_ms"`
+				ClientIP                    string  `json:"client_ip"`
+				RequestID                   string  `json:"request_id"`
 			}
 			if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 				t.Fatalf("%v in %s", err, &log)
 			}
 			if line.Msg != "request" || line.Method != http.MethodGet || line.Route != c.route || line.Status != c.status || line.Session != c.session ||
-				line.Duration != time.Millisecond || line.ClientIP != "192.0.2.1" || line.RequestID != answer.Header().Get("X-Request-Id") {
+				line.DurationMS != 1 || line.ClientIP != "192.0.2.1" || line.RequestID != answer.Header().Get("X-Request-Id") {
 				t.Errorf("got %s", &log)
 			}
 			for _, secret := range []string{token, "anna", "DE89"} {
@@ -65,6 +66,26 @@ func TestEveryRequestLeavesOneLine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestLinesOfATraceCarryItsID(t *testing.T) {
+	t.Parallel()
+	span := oteltrace.NewSpanContext(oteltrace.SpanContextConfig{TraceID: oteltrace.TraceID{15: 7}, SpanID: oteltrace.SpanID{7: 1}})
+	traced := func(_ string, next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(oteltrace.ContextWithSpanContext(r.Context(), span)))
+		})
+	}
+	var log bytes.Buffer
+	front := Front{Logger: jsonLogger(t, &log), Clock: &steppingClock{}}
+	mux := NewMux([]Route{{Method: "GET", Pattern: "/x/", Handler: func(_ http.ResponseWriter, r *http.Request) error {
+		front.Logger.InfoContext(r.Context(), "deep below")
+		return nil
+	}}}, traced)
+	call(t, front.Wrap(mux), "GET", "/x/")
+	if n := strings.Count(log.String(), `"trace_id":"`+span.TraceID().String()+`"`); n != 2 {
+		t.Errorf("%d lines have the id of the trace: %s", n, &log)
 	}
 }
 

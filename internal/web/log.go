@@ -8,10 +8,13 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"sepad/internal/trace"
 )
 
 // NewLogger writes "text" or "json"; "" is text on a terminal and JSON
-// elsewhere. Every line written within a request carries the request's id.
+// elsewhere. Every line written within a request carries the request's id, and that
+// of its trace where there is one.
 func NewLogger(format string, w io.Writer) (*slog.Logger, error) {
 	if format == "" {
 		format = "json"
@@ -46,7 +49,21 @@ func (h requestHandler) Handle(ctx context.Context, line slog.Record) error {
 	if id := RequestID(ctx); id != "" {
 		line.AddAttrs(slog.String("request_id", id))
 	}
+	if id := traceID(ctx); id != "" {
+		line.AddAttrs(slog.String("trace_id", id))
+	}
 	return h.Handler.Handle(ctx, line)
+}
+
+// traceID is that of the span around the work, or the one of the request after its end.
+func traceID(ctx context.Context) string {
+	if id := trace.ID(ctx); id != "" {
+		return id
+	}
+	if i := infoOf(ctx); i != nil {
+		return i.trace
+	}
+	return ""
 }
 
 func (h requestHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
@@ -69,7 +86,7 @@ func logAccess(r *http.Request, known *info, status int, took time.Duration) {
 	}
 	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs, slog.String("method", knownMethod(r.Method)), slog.String("route", known.route),
-		slog.Int("status", status), slog.Duration("duration", took), slog.String("client_ip", addressText(known.clientIP)))
+		slog.Int("status", status), slog.Float64("duration_ms", milliseconds(took)), slog.String("client_ip", addressText(known.clientIP)))
 	if known.session != "" {
 		attrs = append(attrs, slog.String("session", known.session))
 	}
@@ -81,6 +98,8 @@ func logAccess(r *http.Request, known *info, status int, took time.Duration) {
 	}
 	known.logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // knownMethod keeps a stranger's text out of the log.
 func knownMethod(method string) string {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"sepad/internal/payment"
+	"sepad/internal/trace"
 )
 
 // Handler answers a request or says why it cannot be answered.
@@ -184,6 +185,9 @@ func (e *resource) mark(r *http.Request) {
 }
 
 func (e *resource) serve(w http.ResponseWriter, r *http.Request, allow string) {
+	if info := infoOf(r.Context()); info != nil {
+		info.trace = trace.ID(r.Context())
+	}
 	route, known := e.methods[r.Method]
 	if !known && r.Method == http.MethodHead {
 		route, known = e.methods[http.MethodGet]
