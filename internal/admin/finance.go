@@ -1,7 +1,10 @@
 package admin
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -150,28 +153,43 @@ func (a *Admin) listPayouts(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// export answers GET /exports/{kind}/ with every record of a range of days, however many
+// exporter writes every record of a range of days.
+type exporter func(ctx context.Context, t store.Tenant, first, last payment.Date, f recon.Format, w io.Writer) error
+
+// export answers GET /exports/…/ with every record of a range of days, however many
 // there are: read page by page and written as it is read.
-func (a *Admin) export(w http.ResponseWriter, r *http.Request) error {
-	kind, known := recon.Exports[r.PathValue("kind")]
-	if !known {
-		return notFound("Export")
-	}
-	q := a.ask(r)
-	tenantID := q.owner()
-	first, last := a.days(q)
-	format := readOneOf(q.parameters, "format", []recon.Format{recon.CSV, recon.JSON}, q.bad)
-	if format == "" {
-		format = recon.CSV
-	}
-	if err := q.err(); err != nil {
+func (a *Admin) export(name string, write exporter) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		q := a.ask(r)
+		tenantID := q.owner()
+		first, last := a.days(q)
+		format := cmp.Or(readOneOf(q.parameters, "format", []recon.Format{recon.CSV, recon.JSON}, q.bad), recon.CSV)
+		if err := q.err(); err != nil {
+			return err
+		}
+		file := &download{ResponseWriter: w, contentType: recon.ExportType(format), name: name + "_" + first.String() + "_" + last.String() + "." + recon.ExportEnding(format)}
+		err := write(r.Context(), a.Store.Tenant(tenantID), first, last, format, file)
+		if err != nil && file.hasBegun {
+			return errors.Join(http.ErrAbortHandler, err) // half of it is gone already
+		}
 		return err
 	}
-	w.Header().Set("Content-Type", recon.ExportType(format))
-	w.Header().Set("Content-Disposition", `attachment; filename="`+r.PathValue("kind")+"_"+first.String()+"_"+last.String()+"."+recon.ExportEnding(format)+`"`)
-	w.Header().Set("Cache-Control", "no-store")
-	if err := kind(r.Context(), a.Store.Tenant(tenantID), first, last, format, w); err != nil {
-		return errors.Join(http.ErrAbortHandler, err) // half of it may be gone already
+}
+
+// download is an answer that becomes a file with its first byte: until then it can still
+// be a refusal.
+type download struct {
+	http.ResponseWriter
+	name, contentType string
+	hasBegun          bool
+}
+
+func (d *download) Write(text []byte) (int, error) {
+	if !d.hasBegun {
+		d.hasBegun = true
+		d.Header().Set("Content-Type", d.contentType)
+		d.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
+		d.Header().Set("Cache-Control", "no-store")
 	}
-	return nil
+	return d.ResponseWriter.Write(text)
 }

@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 func TestUnknownFiltersAreRefused(t *testing.T) {
@@ -108,7 +109,10 @@ func TestExportsGoBeyondPages(t *testing.T) {
 		if none := s.Do(t, operator(strings.Replace(address, apptest.Shop, apptest.Rival, 1), nil)).Want(t, http.StatusOK, nil); strings.Count(string(none.Raw), "\r\n") != 1 {
 			t.Errorf("another tenant is given %s", none.Raw)
 		}
-		s.Do(t, operator("/admin/v1/exports/secrets/", nil)).Want(t, http.StatusNotFound, nil)
+		bound := apptest.Request{Path: address, Key: tokenOf(t, s, store.Finance, apptest.Rival)}
+		s.Do(t, bound).Want(t, http.StatusNotFound, nil)
+		bound.Path = strings.Replace(address, "exports/transactions", "totals", 1)
+		s.Do(t, bound).Want(t, http.StatusNotFound, nil)
 		s.Do(t, operator(address+"&format=xml", nil)).Want(t, http.StatusBadRequest, nil)
 	})
 }

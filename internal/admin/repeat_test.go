@@ -104,7 +104,9 @@ func TestAnImportCanBeRepeated(t *testing.T) {
 		file := header + "P-1,U-1,approved,sdd_sale,12.50,EUR,2026-03-01T10:00:00Z,,,\n" + "P-2,U-2,nonsense,,7.00,EUR,2026-03-02,,,\n"
 		first := s.Do(t, under("file-1", importing(t, "transactions", file, nil))).Want(t, http.StatusCreated, counts(1, 0, 0, 1))
 		t.Run("the same file under the key gets the same answer, whatever the form's boundary", func(t *testing.T) {
-			s.Do(t, under("file-1", importing(t, "transactions", file, nil))).Want(t, http.StatusCreated, apptest.Fields(first.Object(t)))
+			same := first.Object(t)
+			delete(same["rejected_lines"].([]any)[0].(map[string]any), "text") // which nobody keeps
+			s.Do(t, under("file-1", importing(t, "transactions", file, nil))).Want(t, http.StatusCreated, apptest.Fields(same))
 			if got := s.Env.Count(t, "imports"); got != 1 {
 				t.Errorf("%d imports were made", got)
 			}

@@ -105,7 +105,7 @@ func (o objects) call(t *testing.T, route web.Route, key string) apptest.Request
 	t.Helper()
 	r := apptest.Request{Method: route.Method, Path: o.address(route.Pattern), Key: key}
 	switch {
-	case strings.HasSuffix(route.Pattern, "/imports/") || strings.HasSuffix(route.Pattern, "/reconciliations/") ||
+	case route.Method == http.MethodPost && strings.HasSuffix(route.Pattern, "/imports/") || strings.HasSuffix(route.Pattern, "/reconciliations/") ||
 		route.Method == http.MethodPost && strings.HasSuffix(route.Pattern, "/bank-statements/"):
 		r = upload(t, route.Pattern, "transactions", header, nil)
 		r.Key = key

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/payment"
+	"sepad/internal/recon"
 	"sepad/internal/record"
 	"sepad/internal/store"
 	"sepad/internal/web"
@@ -23,7 +24,9 @@ func (a *Admin) moneyRoutes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.showImport},
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.listRejected},
 		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.reconcile},
-		{Method: "GET", Pattern: "/admin/v1/exports/{kind}/", Handler: a.export},
+		{Method: "GET", Pattern: "/admin/v1/exports/transactions/", Handler: a.export("transactions", recon.Transactions.Export)},
+		{Method: "GET", Pattern: "/admin/v1/exports/chargebacks/", Handler: a.export("chargebacks", recon.Chargebacks.Export)},
+		{Method: "GET", Pattern: "/admin/v1/exports/subscriptions/", Handler: a.export("subscriptions", recon.Subscriptions.Export)},
 		{Method: "GET", Pattern: "/admin/v1/totals/", Handler: a.listTotals},
 		{Method: "GET", Pattern: "/admin/v1/payouts/", Handler: a.listPayouts},
 	}

@@ -9,16 +9,6 @@ import (
 	"sepad/internal/store/listing"
 )
 
-// Export writes every record from the first day to the last, the newest first, and holds
-// one page of them at a time. A page goes on where the one before ended, so that records
-// which are added meanwhile are neither repeated nor make others be left out.
-type Export func(ctx context.Context, t store.Tenant, first, last payment.Date, f Format, w io.Writer) error
-
-// Exports are those that can be asked for, by name.
-var Exports = map[string]Export{
-	Transactions.Name: Transactions.export, Chargebacks.Name: Chargebacks.export, Subscriptions.Name: Subscriptions.export,
-}
-
 // ExportType is the media type of an export. JSON has an object on each line, because no
 // reader should have to hold all of them.
 func ExportType(f Format) string {
@@ -36,7 +26,10 @@ func ExportEnding(f Format) string {
 	return string(f)
 }
 
-func (l *Listing[T]) export(ctx context.Context, t store.Tenant, first, last payment.Date, f Format, w io.Writer) error {
+// Export writes every record from the first day to the last, the newest first, and holds
+// one page of them at a time. A page goes on where the one before ended, so that records
+// which are added meanwhile are neither repeated nor make others be left out.
+func (l *Listing[T]) Export(ctx context.Context, t store.Tenant, first, last payment.Date, f Format, w io.Writer) error {
 	window := listing.Window{From: first.Start(), Before: last.AddDays(1).Start(), Limit: maxPageSize}
 	out := newOutput(w)
 	defer out.release()
