@@ -41,6 +41,7 @@ func (f dataFlags) use(p *program, work func(*store.Store, config.Access) error)
 // open opens a database that exists and has this version's schema.
 func (f dataFlags) open(p *program) (*store.Store, config.Access, error) {
 	f.Complete(os.Environ())
+	p.ctx = p.asUser()
 	database, err := config.Folder(f.Data).Locate(f.Database)
 	if err != nil {
 		return nil, config.Access{}, err

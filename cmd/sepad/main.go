@@ -49,6 +49,7 @@ type commands struct {
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
 	Gateways      gatewaysCommand      `cmd:"" help:"List gateway accounts whose rebills are paused, resume them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
+	Audit         auditCommand         `cmd:"" help:"Prove that the record of what people did is whole."`
 	Operators     operatorsCommand     `cmd:"" help:"Add, list, change and remove the people who work here, make tokens for their programs."`
 	Leads         leadsCommand         `cmd:"" help:"List and show persons, export or erase what is known of them."`
 	Events        eventsCommand        `cmd:"" help:"List, show and resend events."`

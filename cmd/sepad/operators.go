@@ -120,7 +120,7 @@ func (c *operatorsAddCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		o, link, err := persons.Add(p.asUser(), c.Email, store.Role(c.Role), tenants)
+		o, link, err := persons.Add(p.ctx, c.Email, store.Role(c.Role), tenants)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (c *operatorsRoleCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		o, err = persons.Change(p.asUser(), o.ID, func(o *store.Operator) {
+		o, err = persons.Change(p.ctx, o.ID, func(o *store.Operator) {
 			o.Role = store.Role(c.Role)
 			if c.All || len(c.Tenant) > 0 {
 				o.Tenants = tenants
@@ -186,7 +186,7 @@ type operatorsResetCommand struct {
 
 func (c *operatorsResetCommand) Run(p *program) error {
 	return c.withOne(p, c.Email, func(persons *people.People, _ *store.Store, o store.Operator) error {
-		o, link, err := persons.Reset(p.asUser(), o.ID)
+		o, link, err := persons.Reset(p.ctx, o.ID)
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ type operatorsRemoveCommand struct {
 
 func (c *operatorsRemoveCommand) Run(p *program) error {
 	return c.withOne(p, c.Email, func(persons *people.People, _ *store.Store, o store.Operator) error {
-		if _, err := persons.Remove(p.asUser(), o.ID); err != nil {
+		if _, err := persons.Remove(p.ctx, o.ID); err != nil {
 			return err
 		}
 		return c.show(p, o, people.Link{}, "was removed")
@@ -222,7 +222,7 @@ func (operatorsTokenCommand) Help() string {
 func (c *operatorsTokenCommand) Run(p *program) error {
 	const day = 24 * time.Hour
 	return c.withOne(p, c.Email, func(persons *people.People, _ *store.Store, o store.Operator) error {
-		t, text, err := persons.CreateToken(p.asUser(), o, c.Name, persons.Clock.Now().Add(time.Duration(c.Days)*day))
+		t, text, err := persons.CreateToken(p.ctx, o, c.Name, persons.Clock.Now().Add(time.Duration(c.Days)*day))
 		if err != nil {
 			return err
 		}

@@ -159,11 +159,7 @@ func (a *Admin) revokeKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !key.Revoked() {
-		err := a.Store.Write(r.Context(), a.Real.Now(), func(tx *store.Tx) error {
-			tx.RevokeAPIKey(tenantID, key.ID)
-			return nil
-		})
-		if err != nil {
+		if _, err := setup.RevokeKey(r.Context(), a.Store, tenantID, key.ID.String(), a.Real.Now()); err != nil {
 			return err
 		}
 	}

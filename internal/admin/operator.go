@@ -17,6 +17,7 @@ func (a *Admin) peopleRoutes() []web.Route {
 	const many, one, tokens = "/admin/v1/operators/", "/admin/v1/operators/{id}/", "/admin/v1/tokens/"
 	return []web.Route{
 		{Method: "GET", Pattern: "/admin/v1/me/", Handler: a.showMe},
+		{Method: "GET", Pattern: "/admin/v1/audit/", Handler: a.listAudit},
 		{Method: "GET", Pattern: tokens, Handler: a.listTokens},
 		{Method: "POST", Pattern: tokens, Handler: a.createToken},
 		{Method: "DELETE", Pattern: tokens + "{id}/", Handler: a.revokeToken},

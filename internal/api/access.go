@@ -29,7 +29,8 @@ func (a *API) withKey(scope merchant.Scope, rate limit.Scope, next keyHandler) w
 		if err := checkScope(caller, scope); err != nil {
 			return err
 		}
-		return next(w, r, caller)
+		who := store.Actor{Name: "key:" + caller.KeyID.String(), Address: web.ClientText(r.Context())}
+		return next(w, r.WithContext(store.WithActor(r.Context(), who)), caller)
 	}
 }
 
@@ -73,7 +74,10 @@ func (a *API) serverOf(r *http.Request) (caller store.Credential, known bool, er
 		return store.Credential{}, false, err
 	}
 	number, _ := payment.TokenTenant(r.PathValue("token"))
-	return caller, caller.TenantNumber == number, nil
+	if known = caller.TenantNumber == number; known {
+		noteCaller(r.Context(), caller)
+	}
+	return caller, known, nil
 }
 
 // authenticate finds the API key of a call. Failures are counted by address, so
@@ -85,11 +89,19 @@ func (a *API) authenticate(r *http.Request) (store.Credential, error) {
 	}
 	if credential.Kind == web.APIKeyCredential {
 		caller, known, err := a.findKey(r.Context(), credential.Secret)
+		if known {
+			noteCaller(r.Context(), caller)
+		}
 		if known || err != nil {
 			return caller, err
 		}
 	}
 	return store.Credential{}, a.refuse(r.Context(), web.ErrInvalidAPIKey)
+}
+
+// noteCaller tells the log whose call it is.
+func noteCaller(ctx context.Context, caller store.Credential) {
+	web.NoteCaller(ctx, web.Caller{TenantID: caller.TenantID, KeyID: caller.KeyID})
 }
 
 // recallKey gives the key of a call as this process knows it, without asking the

@@ -48,6 +48,7 @@ func (a *API) createSession(w http.ResponseWriter, r *http.Request) error {
 func (a *API) creator(r *http.Request) (caller store.Credential, recalled bool, err error) {
 	if r.Header.Get(web.IdempotencyHeader) == "" {
 		if caller, recalled = a.recallKey(r); recalled {
+			noteCaller(r.Context(), caller)
 			return caller, true, nil
 		}
 	}

@@ -30,6 +30,7 @@ var (
 func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) error {
 	err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 		tx.HoldCollection(tenantID, transactionID)
+		tx.Audit(store.Deed{Action: "collection.hold", ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: tenantID})
 		return nil
 	})
 	if !errors.Is(err, store.ErrStale) {
@@ -48,6 +49,7 @@ func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) e
 func (b *Banking) Release(ctx context.Context, tenantID, transactionID uuid.UUID) error {
 	err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 		tx.ReleaseCollection(tenantID, transactionID)
+		tx.Audit(store.Deed{Action: "collection.release", ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: tenantID})
 		return nil
 	})
 	if errors.Is(err, store.ErrStale) {
@@ -87,6 +89,10 @@ func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uu
 	line.Result, line.Note, line.TransactionID = store.LineAssigned, "", &entry.TransactionID
 	err = b.store().Write(ctx, r.now, func(tx *store.Tx) error {
 		tx.AssignBankLine(before, line)
+		tx.Audit(store.Deed{
+			Action: "bank_entry.assign", ObjectType: "bank_entry", ObjectID: lineID.String(), TenantID: tenantID,
+			Before: map[string]any{"result": before}, After: map[string]any{"result": line.Result, "transaction_id": transactionID},
+		})
 		tx.SettleBankFiles(tenantID, account.ID)
 		return nil
 	})

@@ -28,6 +28,10 @@ func (b *Billing) Resume(ctx context.Context, tenantID, gatewayID uuid.UUID) (pa
 	ended := pauses[at]
 	err = b.Checkout.Store.Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 		tx.ResumeRebills(tenantID, gatewayID, ended.Reason)
+		tx.Audit(store.Deed{
+			Action: "gateway.resume", ObjectType: "gateway", ObjectID: gatewayID.String(), TenantID: tenantID,
+			Before: map[string]any{"reason": ended.Reason, "reason_code": ended.Code, "since": ended.Since},
+		})
 		return nil
 	})
 	if err == nil {

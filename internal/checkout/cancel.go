@@ -23,12 +23,15 @@ func (c *Checkout) Cancel(ctx context.Context, tenantID uuid.UUID, name string) 
 	if err != nil {
 		return session, err
 	}
-	return ended, c.endSession(ctx, session, ended, now)
+	return ended, c.endSession(ctx, session, ended, now, store.Deed{
+		Action: "session.cancel", ObjectType: "session", ObjectID: ended.ID.String(), TenantID: tenantID,
+		Before: map[string]any{"status": session.Status}, After: map[string]any{"status": ended.Status},
+	})
 }
 
 // endSession writes the end of a session that no payment has brought about, and
-// tells those who want to hear of it.
-func (c *Checkout) endSession(ctx context.Context, before, ended payment.Session, now time.Time) error {
+// tells those who want to hear of it; deeds are for the audit trail.
+func (c *Checkout) endSession(ctx context.Context, before, ended payment.Session, now time.Time, deeds ...store.Deed) error {
 	setup, err := c.SetupOf(ctx, ended.TenantID)
 	if err != nil {
 		return err
@@ -51,6 +54,7 @@ func (c *Checkout) endSession(ctx context.Context, before, ended payment.Session
 	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.EndSession(ended)
 		tx.AddEvents(ended.TenantID, events)
+		tx.Audit(deeds...)
 		return nil
 	})
 }

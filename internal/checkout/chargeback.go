@@ -50,6 +50,12 @@ func (c *Checkout) chargeBack(ctx context.Context, setup *merchant.Setup, transa
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.Remember(key, recorded.ID)
 			tx.Apply(change, events)
+			tx.Audit(store.Deed{
+				Action: "chargeback.create", ObjectType: "chargeback", ObjectID: recorded.ID.String(), TenantID: tenantID,
+				After: map[string]any{
+					"transaction_id": transactionID, "amount": recorded.AmountMinor.String(), "currency": recorded.Currency, "reason_code": recorded.ReasonCode,
+				},
+			})
 			return nil
 		})
 	})

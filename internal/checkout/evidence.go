@@ -48,6 +48,10 @@ func (c *Checkout) evidence(ctx context.Context, reference string, by Reader, re
 	for _, e := range found {
 		if tenant := e.Transaction.TenantID.String(); !seen[tenant] {
 			seen[tenant] = true
+			err := c.Store.Note(ctx, store.Deed{Action: "mandate.view", ObjectType: "mandate", ObjectID: reference, TenantID: e.Transaction.TenantID})
+			if err != nil {
+				return nil, err // nobody looks unseen
+			}
 			c.Logger.InfoContext(ctx, "evidence of a mandate was read", "reader", by, "mandate_reference", reference, "tenant_id", tenant)
 		}
 	}

@@ -87,6 +87,10 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.Remember(key, claimed.Refund.ID)
 			tx.ClaimRefund(claimed)
+			tx.Audit(store.Deed{
+				Action: "refund.create", ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: setup.Tenant.ID,
+				After: map[string]any{"refund_id": claimed.Refund.ID, "amount": claimed.Refund.AmountMinor.String(), "currency": claimed.Refund.Currency},
+			})
 			return nil
 		})
 	})

@@ -29,6 +29,7 @@ type screen struct {
 func (d *Dashboard) screens() []screen {
 	return []screen{
 		{web.Route{Method: "GET", Pattern: "/dashboard/", Handler: d.showOverview}, "Overview"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/audit/", Handler: d.showAudit}, "Audit"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/people/", Handler: d.showPeople}, "People"},
 		{web.Route{Method: "POST", Pattern: "/dashboard/people/", Handler: d.addPerson}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/people/{id}/role/", Handler: d.changePerson}, ""},

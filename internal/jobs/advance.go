@@ -21,6 +21,10 @@ func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, mo
 	if by < 0 || by > maxAdvance {
 		return time.Time{}, payment.Fields{"advance": "The clock moves forward only, by at most 100 years at a time."}.Err()
 	}
+	deed := store.Deed{Action: "clock.move", ObjectType: "clock", ObjectID: "sandbox", After: map[string]any{"advance": by.String()}}
+	if err := st.Note(ctx, deed); err != nil {
+		return time.Time{}, err
+	}
 	target := movable.Now().Add(by)
 	var past time.Time
 	for {

@@ -14,6 +14,7 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/db"
 	"sepad/internal/notice"
+	"sepad/internal/people"
 	"sepad/internal/privacy"
 	"sepad/internal/webhook"
 )
@@ -59,6 +60,7 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 	river.AddWorker(set, &webhookSweepWorker{store: st, real: webhooks.Clock})
 	river.AddWorker(set, &drainWorker{webhooks: webhooks})
 	river.AddWorker(set, &mailWorker{outbox: mails})
+	river.AddWorker(set, &auditWorker{people: &people.People{Store: st}})
 	queue, err := st.NewQueue(&river.Config{
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
 		Workers:                     set,
@@ -73,6 +75,7 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 			periodic(sweepEvery, WebhookSweepJob{}),
 			periodic(sweepEvery, MailJob{}),
 			periodic(sweepEvery, AnalyzeJob{}),
+			periodic(sweepEvery, AuditJob{}),
 			periodic(tidyEvery, TidyJob{}),
 			periodic(tidyEvery, PrivacyJob{}),
 		},

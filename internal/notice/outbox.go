@@ -162,6 +162,7 @@ func Resend(ctx context.Context, st *store.Store, id uuid.UUID, now time.Time) (
 	}
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.ResendMail(owner, id)
+		tx.Audit(store.Deed{Action: "mail.resend", ObjectType: "mail", ObjectID: id.String(), TenantID: owner})
 		return nil
 	})
 	if errors.Is(err, store.ErrStale) {

@@ -81,6 +81,7 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 		if err := tx.RememberErased(found, memory); err != nil {
 			return err
 		}
+		tx.Audit(store.Deed{Action: "lead.erase", ObjectType: "lead", ObjectID: who.LeadID.String(), TenantID: who.TenantID, After: erased})
 		return tx.Erase(found, now.Add(lookAgainAfter), webhook.WithoutPerson)
 	})
 	return erased, err

@@ -19,6 +19,10 @@ import (
 // smallest unit, and what lies sealed in the database is open. It goes out row by
 // row, and each look is logged.
 func (p *Privacy) Export(ctx context.Context, who *store.Person, to io.Writer) error {
+	look := store.Deed{Action: "lead.export", ObjectType: "lead", ObjectID: who.LeadID.String(), TenantID: who.TenantID}
+	if err := p.Store.Note(ctx, look); err != nil {
+		return err // nobody looks unseen
+	}
 	out := exporting{Writer: bufio.NewWriter(to)}
 	fmt.Fprintf(out, `{"exported_at":%s,"tenant_id":%s`, text(p.Clock.Now().UTC().Format(time.RFC3339)), text(who.TenantID.String()))
 	if err := p.Store.PersonalRows(ctx, who, out.table, out.row); err != nil {

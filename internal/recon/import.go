@@ -69,7 +69,10 @@ func (im *Importer) Import(ctx context.Context, req ImportRequest) (store.Import
 	if err != nil {
 		return store.Import{}, err
 	}
-	err = run.save(ctx, nil, func(tx *store.Tx) { tx.Remember(run.Key, run.record.ID) })
+	err = run.save(ctx, nil, func(tx *store.Tx) {
+		tx.Remember(run.Key, run.record.ID)
+		tx.Audit(run.deed("import.create"))
+	})
 	if store.IsRepeat(err) {
 		return store.Import{}, store.ErrRequestRunning
 	}
@@ -127,6 +130,15 @@ func (im *Importer) open(ctx context.Context, req ImportRequest) (*running, *lin
 		ID: payment.NewID(), TenantID: req.TenantID, GatewayID: req.GatewayID, Kind: string(req.Kind),
 		Status: store.ImportRunning, IsDryRun: req.IsDryRun, CreatedAt: now, UpdatedAt: now,
 	}}, lines, nil
+}
+
+// deed is what the audit trail keeps of a file.
+func (r *running) deed(action string) store.Deed {
+	i := r.record
+	return store.Deed{
+		Action: action, ObjectType: "import", ObjectID: i.ID.String(), TenantID: i.TenantID,
+		After: map[string]any{"gateway_id": i.GatewayID, "kind": i.Kind, "dry_run": i.IsDryRun},
+	}
 }
 
 // save writes how far the import has come, further lines that were not taken,

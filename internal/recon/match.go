@@ -115,6 +115,9 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 	if err := run.compare(ctx, match, &report); err != nil || !apply {
 		return report, err
 	}
+	if err := im.Store.Note(ctx, run.deed("reconciliation.apply")); err != nil {
+		return report, err
+	}
 	return report, run.apply(ctx, match, &report)
 }
 

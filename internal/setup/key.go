@@ -62,9 +62,20 @@ func CreateKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, name st
 	err := st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.Remember(request, key.ID)
 		tx.AddAPIKey(key, merchant.HashAPIKey(text.Reveal()))
+		tx.Audit(keyDeed("api_key.create", key))
 		return nil
 	})
 	return key, text, err
+}
+
+// keyDeed is what the audit trail keeps of a key.
+func keyDeed(action string, key merchant.APIKey) store.Deed {
+	shown := map[string]any{"name": key.Name, "prefix": key.Prefix, "scopes": key.Scopes.List()}
+	d := store.Deed{Action: action, ObjectType: "api_key", ObjectID: key.ID.String(), TenantID: key.TenantID, After: shown}
+	if key.Revoked() {
+		d.Before, d.After = shown, nil
+	}
+	return d
 }
 
 // RevokeKey ends one of a tenant's keys, named by its id or by a name that no
@@ -97,6 +108,7 @@ func RevokeKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which s
 	key.RevokedAt = now
 	return key, st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.RevokeAPIKey(tenantID, key.ID)
+		tx.Audit(keyDeed("api_key.revoke", key))
 		return nil
 	})
 }

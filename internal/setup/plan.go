@@ -136,8 +136,12 @@ func (t *tenantPlan) planTenant() error {
 	}
 	if t.add(change) {
 		t.wanted.Versions[t.id]++
-		tenant := t.wanted.Tenant
-		t.writes = append(t.writes, func(tx *store.Tx) error { tx.PutTenant(tenant); return nil })
+		tenant, stored := t.wanted.Tenant, t.stored.Tenant
+		t.writes = append(t.writes, func(tx *store.Tx) error {
+			tx.PutTenant(tenant)
+			tx.Audit(t.deed(change, merchant.TenantFields(stored), merchant.TenantFields(tenant)))
+			return nil
+		})
 	}
 	return nil
 }
@@ -226,7 +230,10 @@ func planKind[T any](t *tenantPlan, of Kind[T], ids []uuid.UUID) error {
 		if t.add(change) {
 			of.check(t, record)
 			t.wanted.Versions[id]++
-			t.writes = append(t.writes, func(tx *store.Tx) error { return of.put(t.applier.Store, tx, t.id, record) })
+			t.writes = append(t.writes, func(tx *store.Tx) error {
+				tx.Audit(t.deed(change, of.fields(stored), of.fields(record)))
+				return of.put(t.applier.Store, tx, t.id, record)
+			})
 		}
 	}
 	return nil

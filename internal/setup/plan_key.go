@@ -102,6 +102,7 @@ func (t *tenantPlan) addKey(wanted merchant.FileAPIKey, key merchant.Secret, sho
 	t.add(change)
 	t.writes = append(t.writes, func(tx *store.Tx) error {
 		tx.AddAPIKey(kept, merchant.HashAPIKey(key.Reveal()))
+		tx.Audit(keyDeed("api_key.create", kept))
 		return nil
 	})
 }

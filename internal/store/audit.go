@@ -56,15 +56,17 @@ type Deed struct {
 	Before, After any
 }
 
-// Audit writes an entry of the audit trail in the unit of what it tells of. Its place in
-// the chain is given after the commit (ChainAudit), so that no two units wait for each
+// Audit writes entries of the audit trail in the unit of what they tell of. Their places
+// in the chain are given after the commit (ChainAudit), so that no two units wait for each
 // other.
-func (tx *Tx) Audit(d Deed) {
-	tx.Then(`
-		INSERT INTO audit_entries (id, at, actor, operator_id, address, action, object_type, object_id, tenant_id, was, became)
-		VALUES ($1, db_now(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		payment.NewID(), tx.actor.Name, idOrNull(tx.actor.OperatorID), tx.actor.Address, d.Action, d.ObjectType, d.ObjectID, idOrNull(d.tenant()),
-		auditText(d.Before), auditText(d.After))
+func (tx *Tx) Audit(deeds ...Deed) {
+	for _, d := range deeds {
+		tx.Then(`
+			INSERT INTO audit_entries (id, at, actor, operator_id, address, action, object_type, object_id, tenant_id, was, became)
+			VALUES ($1, db_now(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			payment.NewID(), tx.actor.Name, idOrNull(tx.actor.OperatorID), tx.actor.Address, d.Action, d.ObjectType, d.ObjectID, idOrNull(d.tenant()),
+			auditText(d.Before), auditText(d.After))
+	}
 }
 
 // tenant is whose deed it is, nil for nobody's.
@@ -84,8 +86,8 @@ func idOrNull(id *uuid.UUID) any {
 
 // Note writes an entry about something that changes nothing in the database, such as a
 // look at evidence.
-func (s *Store) Note(ctx context.Context, at time.Time, d Deed) error {
-	return s.Write(ctx, at, func(tx *Tx) error {
+func (s *Store) Note(ctx context.Context, d Deed) error {
+	return s.Write(ctx, time.Time{}, func(tx *Tx) error {
 		tx.Audit(d)
 		return nil
 	})

@@ -125,6 +125,10 @@ func ScanBankFile(r db.Rows) (f BankFile, err error) { return f, r.Scan(BankFile
 func (tx *Tx) AddBankFile(f BankFile) {
 	f.CreatedAt, f.UpdatedAt = tx.At, tx.At
 	tx.Then(insertBankFile, BankFiles.Values(&f)...)
+	tx.Audit(Deed{
+		Action: "bank_file.create", ObjectType: "bank_file", ObjectID: f.ID.String(), TenantID: f.TenantID,
+		After: map[string]any{"gateway_id": f.GatewayID, "kind": f.Kind},
+	})
 }
 
 // ChangeBankFile writes where a file stands, if it still stands where it did;

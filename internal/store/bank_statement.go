@@ -147,6 +147,10 @@ func (tx *Tx) PutBankStatement(s BankStatement) {
 		VALUES ($1, $2, $3, $4, $5, '', $6, $7, $8, $9)
 		ON CONFLICT (tenant_id, id) DO UPDATE SET state = excluded.state, problem = excluded.problem, line_count = excluded.line_count`,
 		s.TenantID, s.ID, s.GatewayID, s.Name, s.ContentHash, string(s.State), s.Problem, s.LineCount, db.Micros(tx.At))
+	tx.Audit(Deed{
+		Action: "bank_statement.create", ObjectType: "bank_statement", ObjectID: s.ID.String(), TenantID: s.TenantID,
+		After: map[string]any{"gateway_id": s.GatewayID, "sha256": s.ContentHash},
+	})
 }
 
 // AddBankStatementPart keeps sealed bytes of a file, which are the same whoever

@@ -24,9 +24,15 @@ func Within(ctx context.Context, tenants []uuid.UUID) context.Context {
 // are none.
 var errForeign = errors.Join(db.ErrNoRow, &payment.Error{Kind: payment.NotFound, Detail: "Not found"})
 
+// Reach gives the tenants that a call is bound to, false where it is bound to none.
+func Reach(ctx context.Context) (tenants []uuid.UUID, bound bool) {
+	tenants, bound = ctx.Value(reachKey{}).([]uuid.UUID)
+	return tenants, bound
+}
+
 // reaches tells whether a call may see a tenant's rows; one without a bound sees all.
 func reaches(ctx context.Context, tenantID uuid.UUID) bool {
-	tenants, bound := ctx.Value(reachKey{}).([]uuid.UUID)
+	tenants, bound := Reach(ctx)
 	return !bound || slices.Contains(tenants, tenantID)
 }
 

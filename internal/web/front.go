@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/clock"
 	"sepad/internal/payment"
 )
@@ -41,8 +43,8 @@ type info struct {
 type Caller struct {
 	// Actor is an operator, a token or root; "" for others.
 	Actor string
-	// TenantID and KeyID are those of a merchant's server.
-	TenantID, KeyID string
+	// TenantID and KeyID are those of a merchant's server, Nil for others.
+	TenantID, KeyID uuid.UUID
 }
 
 // NoteCaller tells the log who has called.

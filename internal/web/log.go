@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/trace"
 )
 
@@ -93,8 +95,8 @@ func logAccess(r *http.Request, known *info, status int, took time.Duration) {
 	if known.caller.Actor != "" {
 		attrs = append(attrs, slog.String("actor", known.caller.Actor))
 	}
-	if known.caller.KeyID != "" {
-		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID), slog.String("key_id", known.caller.KeyID))
+	if known.caller.KeyID != uuid.Nil {
+		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID.String()), slog.String("key_id", known.caller.KeyID.String()))
 	}
 	known.logger.LogAttrs(r.Context(), level, "request", attrs...)
 }

@@ -92,6 +92,10 @@ func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Ti
 	}
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.Resend(record.Endpoint, eventID)
+		tx.Audit(store.Deed{
+			Action: "delivery.resend", ObjectType: "event", ObjectID: eventID.String(), TenantID: record.TenantID,
+			Before: map[string]any{"status": record.Status}, After: map[string]any{"status": store.DeliveryPending},
+		})
 		return tx.Enqueue(DrainJob(record.Endpoint), atOnce)
 	})
 	if err != nil {
@@ -111,6 +115,10 @@ func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, 
 		if resent, err = tx.ResendFailed(e, from, before); err != nil || resent == 0 {
 			return err
 		}
+		tx.Audit(store.Deed{
+			Action: "delivery.resend_failed", ObjectType: "webhook_profile", ObjectID: e.ProfileID.String(), TenantID: e.TenantID,
+			After: map[string]any{"resent": resent},
+		})
 		return tx.Enqueue(DrainJob(e), atOnce)
 	})
 	return resent, err

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+
+	"sepad/internal/config"
+	"sepad/internal/people"
+	"sepad/internal/store"
+)
+
+type auditCommand struct {
+	Verify auditVerifyCommand `cmd:"" help:"Read the chain of the audit trail from its beginning; exit code 1 names the first broken entry."`
+}
+
+type auditVerifyCommand struct {
+	JSON bool `name:"json" help:"As JSON."`
+	dataFlags
+}
+
+func (auditVerifyCommand) Help() string {
+	return "Each entry has a hash of all it says and of the entry before. Keep the last hash that is printed somewhere else: whoever can rewrite the whole database could rewrite the whole chain, but not what you wrote down."
+}
+
+// chainBody is what a proof has found.
+type chainBody struct {
+	Entries int64  `json:"entries"`
+	Hash    string `json:"hash"`
+}
+
+func (c *auditVerifyCommand) Run(p *program) error {
+	return c.use(p, func(st *store.Store, _ config.Access) error {
+		if err := (&people.People{Store: st}).Chain(p.ctx); err != nil {
+			return err
+		}
+		entries, hash, err := st.VerifyAudit(p.ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(chainBody{entries, hash})
+		}
+		fmt.Fprintf(p.stdout, "The audit trail is whole: %d entries, the last hash is %s.\n", entries, hash)
+		return nil
+	})
+}
