@@ -80,6 +80,7 @@ var privateValues = []struct {
 	{listing.TransactionSearch{}, nil},
 	{listing.SubscriptionSearch{}, nil},
 	{listing.LeadSearch{}, nil},
+	{listing.AuditSearch{}, nil},
 	{web.Credential{}, nil},
 	{sepa.IBAN{}, nil},
 	{sepa.Masked{}, nil},
