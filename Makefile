@@ -16,8 +16,8 @@ BROWSER_TESTS = $(shell grep -rl --include='*_test.go' chromedp cmd internal 2>/
 TEST_PACKAGES = postgresql redis-server pgbouncer libxml2-utils curl unzip $(if $(BROWSER_TESTS),chromium npm)
 RACE_PACKAGES = $(TEST_PACKAGES) gcc libc6-dev
 BENCH_PACKAGES = postgresql
-
-VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# What judges the examples in deploy/.
+DEPLOY_PACKAGES = prometheus nginx-light caddy openssl curl
 
 # Runs a command with a private PostgreSQL and Redis beside it.
 WITH_SERVERS = bin/testenv --
@@ -32,9 +32,16 @@ run: ## Start sepad for development: sandbox, SQLite in .sepad/, demo tenant
 	@go run ./cmd/sepad dev
 
 .PHONY: build
-build: ## Build bin/sepad, stamped with the version from git
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sepad ./cmd/sepad
-	@echo "bin/sepad $(VERSION)"
+build: ## Build bin/sepad, stamped with version, commit and date
+	@read -r version commit date <<<"$$(go run ./release -version)" && CGO_ENABLED=0 go build -trimpath \
+		-ldflags "-s -w -X main.version=$$version -X main.commit=$$commit -X main.date=$$date" -o bin/sepad ./cmd/sepad
+	@bin/sepad version
+
+.PHONY: release
+release: bin/nfpm bin/helm ## Make everything that is published, in dist/: programs, deb, rpm, images, chart, SBOM, checksums
+	@go run ./release
+	@scripts/verify-package
+	@ls -l dist
 
 .PHONY: test
 test: test-packages bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
@@ -98,14 +105,17 @@ generate: ## Make the generated files again
 	@go generate ./...
 
 .PHONY: verify
-verify: ## Check that generated files are fresh and module files tidy
+verify: bin/helm bin/kubeconform ## Check that generated files are fresh, module files tidy, and deploy/ right
 	@scripts/verify-generated
 	@go mod tidy -diff
 	@cd tools && go mod tidy -diff
+	@cd tools/deploy && go mod tidy -diff
+	@scripts/install-packages $(DEPLOY_PACKAGES)
+	@scripts/verify-deploy
 
 .PHONY: clean
 clean: ## Remove what was built (not the data in .sepad/)
-	@rm -rf bin
+	@rm -rf bin dist
 
 # First among what a target needs: whoever may not install hears of it before
 # minutes of building.
@@ -133,3 +143,13 @@ bin/gofumpt: tools/go.mod
 
 bin/golangci-lint: tools/go.mod
 	@go build -C tools -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+# Those that pack and judge what is deployed have another one, for they depend on much.
+bin/nfpm: tools/deploy/go.mod
+	@go build -C tools/deploy -o ../../$@ github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+bin/helm: tools/deploy/go.mod
+	@go build -C tools/deploy -o ../../$@ helm.sh/helm/v3/cmd/helm
+
+bin/kubeconform: tools/deploy/go.mod
+	@go build -C tools/deploy -o ../../$@ github.com/yannh/kubeconform/cmd/kubeconform

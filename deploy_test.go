@@ -1,0 +1,43 @@
+package sepad_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"sepad/internal/config"
+)
+
+// TestDeployNamesRealSettings holds the examples in deploy/ to the settings: one that is
+// not known would stop the start.
+func TestDeployNamesRealSettings(t *testing.T) {
+	t.Parallel()
+	var known []string
+	for _, s := range config.All() {
+		known = append(known, s.Name)
+	}
+	seen := 0
+	for _, f := range projectFiles(t) {
+		if !f.under("deploy") {
+			continue
+		}
+		for _, name := range regexp.MustCompile(`SEPAD_[A-Z_]*[A-Z]`).FindAllString(string(f.text), -1) {
+			seen++
+			if !slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
+				t.Errorf("%s names %s, which is no setting", f.path, name)
+			}
+		}
+		if strings.HasSuffix(f.path, ".yaml") && !strings.Contains(f.path, "/templates/") {
+			var document any
+			if err := yaml.Unmarshal(f.text, &document); err != nil {
+				t.Errorf("%s: %v", f.path, err)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d settings are named in deploy/", seen)
+	}
+}
