@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -21,7 +22,8 @@ import (
 )
 
 type clockCommand struct {
-	Advance time.Duration `name:"advance" placeholder:"744h" help:"How far to move it; what falls due on the way is done before the command ends."`
+	Advance span   `name:"advance" xor:"far" placeholder:"1month" help:"How far to move it, such as 36h, 10d, 2w, 1month or 1month3d; what falls due on the way is done before the command ends."`
+	To      string `name:"to" xor:"far" placeholder:"DATE" help:"The day, or the instant, to which to move it, such as 2027-01-31."`
 	outputFlag
 	dataFlags
 }
@@ -40,17 +42,36 @@ func (c *clockCommand) Run(p *program) error {
 			return err
 		}
 		now := movable.Now()
-		if c.Advance != 0 {
-			var err error
+		by, err := c.distance(now)
+		if err != nil {
+			return err
+		}
+		if by != 0 {
 			work := &billing.Billing{Checkout: useCases(st, access, movable)}
 			banks := &banking.Banking{Checkout: work.Checkout, Logger: work.Checkout.Logger}
-			if now, err = jobs.Advance(p.ctx, work, banks, movable, c.Advance); err != nil {
+			if now, err = jobs.Advance(p.ctx, work, banks, movable, by); err != nil {
 				return err
 			}
 		}
 		ahead := now.Sub(clock.Real{}.Now()).Round(time.Second)
 		return c.tell(p, map[string]any{"now": now, "ahead_seconds": ahead.Seconds()}, "%s (%s ahead of real time)", now.Format(time.RFC3339), ahead)
 	})
+}
+
+// distance is how far the clock is to be moved.
+func (c *clockCommand) distance(now time.Time) (time.Duration, error) {
+	if c.To == "" {
+		return c.Advance.after(now).Sub(now), nil
+	}
+	for _, form := range []string{time.DateOnly, time.RFC3339} {
+		if to, err := time.Parse(form, c.To); err == nil {
+			if to.Before(now) {
+				return 0, fmt.Errorf("--to %s lies behind: the clock shows %s and is never moved back", c.To, now.UTC().Format(time.RFC3339))
+			}
+			return to.Sub(now), nil
+		}
+	}
+	return 0, fmt.Errorf("--to %q is no day such as 2027-01-31 and no instant such as 2027-01-31T08:00:00Z", c.To)
 }
 
 // useCases is as much of the service as it takes to do its work from here.

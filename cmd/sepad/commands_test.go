@@ -27,7 +27,7 @@ func TestHelp(t *testing.T) {
 		"keys revoke": "<key>",
 		"mandates":    "mandates show",
 		"gateways":    "gateways paused",
-		"clock":       "--advance=744h",
+		"clock":       "--advance=1month",
 		"test-ibans":  "--format",
 		"bank":        "bank unmatched",
 		"bank show":   "--xml",

@@ -52,7 +52,11 @@ func (c *devCommand) Run(p *program) error {
 		s.abandon()
 		return err
 	}
-	printWelcome(p.stdout, s.config, data, key, dashboard)
+	secret, err := signingSecret(p, s.app.Store, merchant.DemoTenantID)
+	if err != nil {
+		secret = "(none: the demo shop has no default webhook profile)"
+	}
+	printWelcome(p.stdout, s.config, data, key, secret, dashboard)
 	return s.serve(p.ctx)
 }
 

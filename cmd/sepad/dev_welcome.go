@@ -20,6 +20,7 @@ const welcome = `
   API        {url}/api/v1/
   Docs       {url}/docs
   API key    {key}
+  Webhooks   sepad listen --forward http://localhost:9000/hooks   signing secret {secret}
   Admin      {url}/admin/v1/   token {admin}
   Dashboard  {dashboard}
              (signs in once, within the hour)
@@ -42,10 +43,10 @@ curl -s "{url}/api/v1/payment-sessions/$TOKEN/pay/" -H 'Content-Type: applicatio
 
 `
 
-func printWelcome(w io.Writer, cfg config.Config, data string, key merchant.Secret, dashboard people.Link) {
+func printWelcome(w io.Writer, cfg config.Config, data string, key merchant.Secret, secret string, dashboard people.Link) {
 	fmt.Fprint(w, strings.NewReplacer(
 		"{version}", programVersion(), "{data}", data, "{url}", cfg.PublicURL, "{key}", key.Reveal(),
-		"{admin}", cfg.AdminToken, "{dashboard}", dashboard.URL, "{server}", merchant.DemoServerCampaignID.String(),
+		"{secret}", secret, "{admin}", cfg.AdminToken, "{dashboard}", dashboard.URL, "{server}", merchant.DemoServerCampaignID.String(),
 		"{hosted}", merchant.DemoHostedCampaignID.String(), "{iban}", approvedIBAN(),
 	).Replace(welcome))
 }

@@ -4,6 +4,7 @@ import "net/http"
 
 type eventsCommand struct {
 	List   eventsListCommand     `cmd:"" help:"List events that go out as webhooks, the newest first, with what became of them."`
+	Tail   eventsTailCommand     `cmd:"" help:"Print a tenant's events as they happen."`
 	Show   eventsShowCommand     `cmd:"" help:"Show one with every attempt to deliver it."`
 	Resend webhooksResendCommand `cmd:"" help:"Send events again: some by id, or all failed ones of a profile."`
 }

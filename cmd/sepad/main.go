@@ -37,6 +37,8 @@ type commands struct {
 	Apply         applyCommand         `cmd:"" help:"Create or change what a resource file describes, and say what changed."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke API keys."`
 	Webhooks      webhooksCommand      `cmd:"" help:"List and resend webhook deliveries, check signatures."`
+	Listen        listenCommand        `cmd:"" help:"Send a sandbox tenant's events to an address on this machine."`
+	Trigger       triggerCommand       `cmd:"" help:"Make something happen in the sandbox, so that its event is sent."`
 	Import        importCommand        `cmd:"" help:"Take in a processor's CSV of payments or chargebacks."`
 	Reconcile     reconcileCommand     `cmd:"" help:"Hold a processor's file against our records, and settle what it proves."`
 	Export        exportCommand        `cmd:"" help:"Write every record of a range of days, however many they are."`
@@ -52,7 +54,7 @@ type commands struct {
 	Audit         auditCommand         `cmd:"" help:"Prove that the record of what people did is whole."`
 	Operators     operatorsCommand     `cmd:"" help:"Add, list, change and remove the people who work here, make tokens for their programs."`
 	Leads         leadsCommand         `cmd:"" help:"List and show persons, export or erase what is known of them."`
-	Events        eventsCommand        `cmd:"" help:"List, show and resend events."`
+	Events        eventsCommand        `cmd:"" help:"List, show and resend events, print them as they happen."`
 	Tenants       tenantsCommand       `cmd:"" help:"List and show tenants."`
 	Setup         setupCommand         `cmd:"" help:"List, show and change what tenants have set up: gateways, offers, campaigns, pages, webhook profiles."`
 	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
@@ -64,6 +66,7 @@ type commands struct {
 	Bank          bankCommand          `cmd:"" help:"Collect through a merchant's own bank: files out, answers in."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`
 	Admin         adminCommand         `cmd:"" help:"Ask the admin API whatever no other command asks."`
+	Completion    completionCommand    `cmd:"" help:"Print what has bash, zsh or fish complete commands."`
 	Version       versionCommand       `cmd:"" help:"Show the version of this program; so does --version."`
 }
 
@@ -100,6 +103,9 @@ func run(p *program, args []string) int {
 		kong.Writers(p.stdout, p.stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		return p.fail(err, exitFailed)
+	}
+	if len(args) > 0 && args[0] == askedByShell {
+		return p.complete(parser.Model.Node, args[1:])
 	}
 	chosen, err := parser.Parse(args)
 	if err != nil {

@@ -2,6 +2,7 @@ package merchant
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -135,29 +136,79 @@ type index struct {
 	places     map[uuid.UUID]place
 	keys       map[Secret]int      // the line of each chosen API key
 	references map[int][]Reference // by tenant
+	names      map[name]uuid.UUID
+	tenants    map[int]uuid.UUID
+}
+
+// name is what a record is called; in one tenant each kind has names of its own.
+type name struct {
+	tenant int
+	kind   RecordKind
+	text   string
 }
 
 func newIndex() index {
-	return index{places: map[uuid.UUID]place{}, keys: map[Secret]int{}, references: map[int][]Reference{}}
+	return index{
+		places: map[uuid.UUID]place{}, keys: map[Secret]int{}, references: map[int][]Reference{}, names: map[name]uuid.UUID{}, tenants: map[int]uuid.UUID{},
+	}
 }
 
-// define takes a record's own id, which nothing else in the file may have.
+// namesake is the space in which the ids of tenants are made from their names.
+var namesake = uuid.MustParse("018f0000-0000-7000-8000-00005e9ad000")
+
+// define takes a record's own id, which nothing else in the file may have. One that is
+// left out is made from the name, and is the same each time: in another tenant, or as
+// another kind of record, the same name gives another id.
 func (o object) define(kind RecordKind, tenant int) uuid.UUID {
-	id, ok := o.uuid("id")
+	called, key := name{tenant, kind, o.plainText("name")}, "id"
+	id, ok := uuid.Nil, false
+	if o.has("id") {
+		id, ok = o.uuid("id")
+	} else if called.text != "" {
+		key = "name"
+		id, ok = uuid.NewSHA1(o.r.index.spaceOf(called), []byte(string(kind)+"\n"+called.text)), true
+	}
 	if !ok {
 		return uuid.Nil
 	}
-	if first, taken := o.r.index.places[id]; taken {
+	if first, taken := o.r.index.places[id]; taken && key == "name" {
+		o.wrong("name", "%s in line %d has the same name: give one of them an id.", upper(first.kind.one()), first.line)
+		return id
+	} else if taken {
 		o.wrong("id", "This id is already that of %s in line %d.", first.kind.one(), first.line)
 		return id
 	}
-	o.r.index.places[id] = place{kind: kind, tenant: tenant, line: o.lineOf("id")}
+	o.r.index.places[id] = place{kind: kind, tenant: tenant, line: o.lineOf(key)}
+	o.r.index.names[called] = id
+	if kind == KindTenant {
+		o.r.index.tenants[tenant] = id
+	}
 	return id
 }
 
-// refer takes the id of another record of the same tenant.
+func (i index) spaceOf(called name) uuid.UUID {
+	if called.kind == KindTenant {
+		return namesake
+	}
+	return i.tenants[called.tenant]
+}
+
+// plainText is a text as it was written, "" where there is none.
+func (o object) plainText(key string) string {
+	if field := o.fields[key]; field != nil && field.kind == textNode {
+		return strings.TrimSpace(field.text)
+	}
+	return ""
+}
+
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// refer takes the id of another record of the same tenant, or its name in the file.
 func (o object) refer(key string, kind RecordKind, tenant int) *uuid.UUID {
-	id, ok := o.uuid(key)
+	id, ok := o.r.index.names[name{tenant, kind, o.plainText(key)}]
+	if !ok {
+		id, ok = o.uuid(key)
+	}
 	if !ok {
 		return nil
 	}

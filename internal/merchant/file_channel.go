@@ -20,7 +20,7 @@ const (
 // gateway reads a gateway account. A sandbox deployment works against gateways'
 // sandboxes, so that test_mode is on there unless the file says otherwise.
 func (o object) gateway(tenant int) GatewayAccount {
-	o.require("id", "name", "adapter")
+	o.require("name", "adapter")
 	return GatewayAccount{
 		ID:         o.define(KindGateway, tenant),
 		Name:       o.text("name", maxName),
@@ -34,7 +34,7 @@ func (o object) gateway(tenant int) GatewayAccount {
 
 // webhookProfile reads a profile; it takes the usual events unless some are named.
 func (o object) webhookProfile(tenant int) WebhookProfile {
-	o.require("id", "name", "url")
+	o.require("name", "url")
 	return WebhookProfile{
 		ID:            o.define(KindWebhookProfile, tenant),
 		Name:          o.text("name", maxName),
@@ -100,7 +100,7 @@ func (o object) events() []payment.EventKind {
 
 // hostedPage reads a page; it shows what the product has unless told not to.
 func (o object) hostedPage(tenant int) HostedPage {
-	o.require("id", "name")
+	o.require("name")
 	return HostedPage{
 		ID:                     o.define(KindHostedPage, tenant),
 		Name:                   o.text("name", maxName),

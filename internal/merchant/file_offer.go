@@ -19,7 +19,7 @@ const (
 
 // offer reads what can be bought.
 func (o object) offer(tenant int) Offer {
-	o.require("id", "name", "price", "currency", "billing_type")
+	o.require("name", "price", "currency", "billing_type")
 	return Offer{
 		ID:                 o.define(KindOffer, tenant),
 		Name:               o.text("name", maxName),
@@ -73,7 +73,7 @@ func (o object) currency() string {
 
 // campaign reads what sells an offer.
 func (o object) campaign(tenant int) Campaign {
-	o.require("id", "name", "offer_id", "gateway_id")
+	o.require("name", "offer_id", "gateway_id")
 	modes := []payment.AcceptanceMode{payment.AcceptCheckbox, payment.AcceptImplicit}
 	c := Campaign{
 		ID:                 o.define(KindCampaign, tenant),

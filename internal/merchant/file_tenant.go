@@ -34,7 +34,7 @@ func readList[T any](o object, key string, tenant int, form recordForm[T]) []Ent
 
 // tenant reads a tenant's own fields.
 func (o object) tenant(number int) Tenant {
-	o.require("id", "name")
+	o.require("name")
 	return Tenant{ID: o.define(KindTenant, number), Name: o.text("name", maxName), Creditor: o.creditor(), Notices: o.notices(), AllowedOrigins: o.origins()}
 }
 

@@ -393,3 +393,50 @@ func TestNoticesOfATenant(t *testing.T) {
 		}
 	}
 }
+
+func TestIDsAreMadeFromNames(t *testing.T) {
+	t.Parallel()
+	rules := Rules{Environment: Sandbox, Adapters: []string{"sandbox"}}
+	const shop = `tenants:
+  - name: Corner Shop
+    gateways:
+      - {name: Main, adapter: sandbox}
+    offers:
+      - {name: Poster, price: "19.90", currency: EUR, billing_type: ONE_OFF}
+    campaigns:
+      - {name: Spring, offer_id: Poster, gateway_id: Main}
+`
+	read := func(t *testing.T, text string) FileTenant {
+		t.Helper()
+		file, err := rules.ParseFile("shop.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file.Tenants[0]
+	}
+	first, again := read(t, shop), read(t, shop)
+	campaign := first.Campaigns[0].Record
+	if first.Tenant.ID != again.Tenant.ID || first.Gateways[0].Record.ID != again.Gateways[0].Record.ID || campaign.ID != again.Campaigns[0].Record.ID {
+		t.Error("the same file gives other ids")
+	}
+	if campaign.OfferID != first.Offers[0].Record.ID || campaign.GatewayID != first.Gateways[0].Record.ID || len(first.Unresolved) != 0 {
+		t.Error("names do not lead to their records")
+	}
+	ids := map[uuid.UUID]bool{first.Tenant.ID: true, first.Gateways[0].Record.ID: true, first.Offers[0].Record.ID: true, campaign.ID: true}
+	other := read(t, strings.Replace(shop, "Corner Shop", "Other Shop", 1))
+	if len(ids) != 4 || ids[other.Tenant.ID] || ids[other.Gateways[0].Record.ID] {
+		t.Error("an id is given twice")
+	}
+	same := read(t, strings.ReplaceAll(shop, "Poster", "Main"))
+	if same.Campaigns[0].Record.OfferID != same.Offers[0].Record.ID || same.Campaigns[0].Record.GatewayID != same.Gateways[0].Record.ID {
+		t.Error("records of two kinds with one name are mixed up")
+	}
+	for text, want := range map[string]string{
+		strings.Replace(shop, "adapter: sandbox}", "adapter: sandbox}\n      - {name: Main, adapter: sandbox}", 1): "has the same name",
+		strings.Replace(shop, "offer_id: Poster", "offer_id: Postre", 1):                                             "Give a UUID",
+	} {
+		if _, err := rules.ParseFile("shop.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func FindTenant(ctx context.Context, st *store.Store, which string) (merchant.Te
 	case len(all) == 0:
 		return merchant.Tenant{}, errors.New("there is no tenant yet: apply a resource file first")
 	case which == "":
-		return merchant.Tenant{}, fmt.Errorf("there are %d tenants: say which one, by id or name", len(all))
+		return merchant.Tenant{}, fmt.Errorf("there are %d tenants: say which one with --tenant, by id or name", len(all))
 	case len(found) == 0:
 		return merchant.Tenant{}, fmt.Errorf("no tenant has the id or name %q", which)
 	default:
