@@ -433,7 +433,7 @@ func TestIDsAreMadeFromNames(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		strings.Replace(shop, "adapter: sandbox}", "adapter: sandbox}\n      - {name: Main, adapter: sandbox}", 1): "has the same name",
-		strings.Replace(shop, "offer_id: Poster", "offer_id: Postre", 1):                                             "Give a UUID",
+		strings.Replace(shop, "offer_id: Poster", "offer_id: Postre", 1):                                           "Give a UUID",
 	} {
 		if _, err := rules.ParseFile("shop.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
