@@ -21,6 +21,7 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/limit"
+	"sepad/internal/people"
 	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/web"
@@ -62,6 +63,7 @@ func newOffice(p *program, st *store.Store, access config.Access) (*office, erro
 	token := rand.Text()
 	api := &admin.Admin{
 		Token: token, TokenHolder: commandUser(), Guard: web.TokenGuard{Guesses: &limit.Guesses{}, Clock: clock.Real{}}, Store: st, Checkout: work,
+		People:  &people.People{Store: st, Clock: clock.Real{}, URL: config.Addresses{}.Dashboard(), Environment: access.Environment},
 		Billing: &billing.Billing{Checkout: work}, Banking: &banking.Banking{Checkout: work, Logger: work.Logger},
 		Privacy: privacy, Applier: newApplier(st, access), Real: clock.Real{}, Movable: movable,
 	}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"database/sql"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// TestPeopleByCommand adds, changes and removes somebody beside a running server, and
+// proves the trail of it.
+func TestPeopleByCommand(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := startDev(t, folder, nil)
+	me := func(token string) (int, string) { return s.call(http.MethodGet, "/admin/v1/me/", token, "") }
+
+	var added struct{ ID, Email, Role, Link string }
+	decode(t, mustSepad(t, folder, "operators", "add", "ada@counter.example", "--role", "viewer", "--json"), &added)
+	if added.Role != "viewer" || !strings.Contains(added.Link, "/dashboard/welcome/?ticket=") {
+		t.Errorf("added: %+v", added)
+	}
+	token := strings.TrimSpace(mustSepad(t, folder, "operators", "token", "ada@counter.example", "--name", "nightly"))
+	if status, body := me(token); status != http.StatusOK || !strings.Contains(body, `"actor":"token:nightly"`) || !strings.Contains(body, `"role":"viewer"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _ := s.call(http.MethodPost, "/admin/v1/operators/", token, `{}`); status != http.StatusForbidden {
+		t.Errorf("a viewer adds people: %d", status)
+	}
+	mustSepad(t, folder, "operators", "role", "ada@counter.example", "finance", "--tenant", "Demo Shop")
+	if _, body := me(token); !strings.Contains(body, `"role":"finance"`) || !strings.Contains(body, `"all_tenants":false`) {
+		t.Errorf("another role does not hold: %s", body)
+	}
+	want(t, mustSepad(t, folder, "operators", "list"), "ada@counter.example", "finance", "invited")
+	want(t, mustSepad(t, folder, "operators", "reset", "ada@counter.example"), "/dashboard/welcome/?ticket=")
+	if status, _ := me(token); status != http.StatusUnauthorized {
+		t.Errorf("after a reset the token is answered %d", status)
+	}
+	mustSepad(t, folder, "operators", "remove", "ada@counter.example")
+	expectOneLine(t, sepad(t, folder, "operators", "reset", "ada@counter.example"), exitFailed, "nobody has the address")
+	expectOneLine(t, sepad(t, folder, "operators", "add", "nobody", "--role", "viewer"), exitFailed, "is not an email address")
+
+	var proof struct {
+		Entries int
+		Hash    string
+	}
+	decode(t, mustSepad(t, folder, "audit", "verify", "--json"), &proof)
+	if _, body := s.call(http.MethodGet, "/admin/v1/audit/?action=operator.remove", adminToken(s), ""); proof.Entries < 5 || !strings.Contains(body, proof.Hash) || !strings.Contains(body, `"actor":"cli:`) {
+		t.Errorf("%d entries up to %s: %s", proof.Entries, proof.Hash, body)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(folder, ".sepad", "sepad.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `PRAGMA busy_timeout = 10000; UPDATE audit_entries SET actor = 'root' WHERE place = 3`); err != nil {
+		t.Fatal(err)
+	}
+	expectOneLine(t, sepad(t, folder, "audit", "verify"), exitFailed, "the audit trail is broken at place 3, entry ")
+}
+
+// TestTheDashboardOfADeveloper follows the link that sepad dev prints.
+func TestTheDashboardOfADeveloper(t *testing.T) {
+	t.Parallel()
+	s := startDev(t, t.TempDir(), nil)
+	link := firstMatch(s.welcome, `Dashboard +(\S+)`)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, wanted := range []int{http.StatusSeeOther, http.StatusGone} { // it opens once
+		answer, err := client.Get(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != wanted {
+			t.Errorf("the link is answered %d, want %d", answer.StatusCode, wanted)
+		}
+		if wanted != http.StatusSeeOther {
+			continue
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+answer.Header.Get("Location"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.AddCookie(answer.Cookies()[0])
+		if inside, err := client.Do(request); err != nil || inside.StatusCode != http.StatusOK {
+			t.Errorf("it does not sign in: %v", err)
+		} else {
+			inside.Body.Close()
+		}
+	}
+}
