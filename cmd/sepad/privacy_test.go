@@ -161,3 +161,32 @@ func TestADatabaseIsMovedAndBack(t *testing.T) {
 	file.must("move", "--release")
 	file.must("keys", "list")
 }
+
+// TestKeysAreRotatedByTheProgram takes the three documented steps with the commands
+// that an operator has.
+func TestKeysAreRotatedByTheProgram(t *testing.T) {
+	t.Parallel()
+	for engine, url := range databases {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			folder, database, old, fresh := t.TempDir(), url(t), vault.GenerateKey(), vault.GenerateKey()
+			with := func(keys ...string) site { return newSite(t, folder, strings.Join(keys, ","), database) }
+			with(old).trade("ada")
+			with(old, fresh).trade("bob")
+			both := with(fresh, old)
+			both.trade("cleo")
+			name, _, _ := strings.Cut(old, ":")
+			with(fresh).refused(name, "keys", "list") // which it still needs
+			if said := both.must("keys", "rotate-encryption"); strings.HasPrefix(said, "0 rows") || !strings.Contains(said, "The others can be taken out") {
+				t.Errorf("it says %s", said)
+			}
+			if again := both.must("keys", "rotate-encryption"); !strings.HasPrefix(again, "0 rows") {
+				t.Errorf("once more it says %s", again)
+			}
+			for _, customer := range []string{"ada", "bob", "cleo"} {
+				with(fresh).must("leads", "export", customer+"@shop.example")
+			}
+			with(old).refused("SEPAD_ENCRYPTION_KEYS", "keys", "list")
+		})
+	}
+}
