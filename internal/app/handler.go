@@ -22,7 +22,7 @@ func (a *App) newHandlers() (public, operator http.Handler) {
 	pages, admin := a.page(), a.admin()
 	admin.Guests = pages.OperatorRoutes()
 	open := slices.Concat(a.openRoutes(), a.attended(a.api().Routes()), a.attended(pages.Routes()))
-	closed := append(slices.Concat(admin.Routes(), a.dashboard().Routes()), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
+	closed := append(slices.Concat(admin.Routes(), a.dashboard(pages).Routes()), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
 	if a.config.OperatorListen == "" {
 		return a.front(append(open, closed...)), nil
 	}
@@ -96,8 +96,11 @@ func (a *App) showMetrics(w http.ResponseWriter, r *http.Request) error {
 }
 
 // dashboard is where operators work in the browser.
-func (a *App) dashboard() *dashboard.Dashboard {
-	return &dashboard.Dashboard{People: a.People, Store: a.Store, URL: a.config.OperatorURL, Environment: a.config.Environment, Guard: a.guard}
+func (a *App) dashboard(pages *page.Page) *dashboard.Dashboard {
+	return &dashboard.Dashboard{
+		People: a.People, Store: a.Store, URL: a.config.OperatorURL, Environment: a.config.Environment, Guard: a.guard,
+		Preview: dashboard.Preview{Show: pages.Preview, States: page.PreviewStates, Languages: page.Languages()},
+	}
 }
 
 // page is what payers see.

@@ -8,6 +8,7 @@
 //	sign_in.go welcome.go  the ways in
 //	account.go people.go   one's own tokens; everybody's access
 //	audit.go      who did what
+//	preview.go    merchants' pages as payers meet them
 //
 // A screen is added with
 //

@@ -24,7 +24,7 @@ import (
 var screenFiles embed.FS
 
 // policy is what a page may load: our own style and script, and pictures.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // functions are what templates may call.

@@ -16,6 +16,8 @@ type Dashboard struct {
 	Environment merchant.Environment
 	// Guard counts wrong passwords by address, with other wrong credentials.
 	Guard web.TokenGuard
+	// Preview is how hosted pages are looked at.
+	Preview Preview
 }
 
 // screen is a route for whoever is signed in and has the right to it.
@@ -30,6 +32,9 @@ func (d *Dashboard) screens() []screen {
 	return []screen{
 		{web.Route{Method: "GET", Pattern: "/dashboard/", Handler: d.showOverview}, "Overview"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/audit/", Handler: d.showAudit}, "Audit"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/setup/", Handler: d.showSetup}, "Setup"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/", Handler: d.showPreview}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/preview/", Handler: d.Preview.Show}, ""},
 		{web.Route{Method: "GET", Pattern: "/dashboard/people/", Handler: d.showPeople}, "People"},
 		{web.Route{Method: "POST", Pattern: "/dashboard/people/", Handler: d.addPerson}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/people/{id}/role/", Handler: d.changePerson}, ""},

@@ -50,6 +50,15 @@ func newMatcher() language.Matcher {
 	return language.NewMatcher(tags)
 }
 
+// Languages are the codes of the page's languages, that of whoever speaks none first.
+func Languages() []string {
+	codes := make([]string, len(languages))
+	for i, one := range languages {
+		codes[i] = one.Code
+	}
+	return codes
+}
+
 // findLanguage gives nil for a code that the page does not speak.
 func findLanguage(code string) *pageLanguage {
 	i := slices.IndexFunc(languages, func(one *pageLanguage) bool { return one.Code == code })

@@ -25,30 +25,30 @@ import (
 //
 //	GET /pay/preview/{hosted_page_id}/?state=…&lang=…&campaign=…
 func (p *Page) OperatorRoutes() []web.Route {
-	return []web.Route{{Method: http.MethodGet, Pattern: "/pay/preview/{hosted_page_id}/", Handler: p.preview}}
+	return []web.Route{{Method: http.MethodGet, Pattern: "/pay/preview/{hosted_page_id}/", Handler: p.Preview}}
 }
 
-// previewStates are what a hosted page can be looked at in, as payers meet them.
-var previewStates = []string{
+// PreviewStates are what a hosted page can be looked at in, as payers meet them.
+var PreviewStates = []string{
 	"pay", "mistakes", "declined", "outage", "processing", "slow", "verify", "paid", "pending", "refunded", "returned",
 	"failed", "expired", "cancelled", "mandate",
 }
 
-// preview shows a hosted page without a session: nothing is read of a payer,
+// Preview shows a hosted page without a session: nothing is read of a payer,
 // nothing is written, and nothing on it pays.
-func (p *Page) preview(w http.ResponseWriter, r *http.Request) error {
+func (p *Page) Preview(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	state := query.Get("state")
 	if state == "" {
-		state = previewStates[0]
+		state = PreviewStates[0]
 	}
 	l := findLanguage(query.Get("lang"))
 	if l == nil {
 		l = preferredLanguage(r.Header.Get("Accept-Language"))
 	}
 	bad := payment.Fields{}
-	if !slices.Contains(previewStates, state) {
-		bad.Add("state", "state must be one of "+strings.Join(previewStates, ", ")+".")
+	if !slices.Contains(PreviewStates, state) {
+		bad.Add("state", "state must be one of "+strings.Join(PreviewStates, ", ")+".")
 	}
 	sample, err := p.sample(r, bad)
 	if err != nil {

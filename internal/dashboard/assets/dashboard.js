@@ -8,6 +8,11 @@ document.addEventListener("submit", (event) => {
   if (question && !window.confirm(question)) event.preventDefault();
 });
 
+// What is chosen is shown at once.
+for (const form of document.querySelectorAll("form[data-live]")) {
+  form.addEventListener("change", () => form.requestSubmit());
+}
+
 // A menu closes when one clicks elsewhere, or presses Escape.
 const closeMenus = (except) => {
   for (const menu of document.querySelectorAll("details.self[open]")) {

@@ -1,0 +1,45 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/store"
+)
+
+const (
+	standardPage = "019d0000-0000-7000-8000-000000000030"
+	rivalPage    = "019d0000-0000-7000-8000-000000000130"
+)
+
+func TestHostedPagesAreLookedAt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		cookie := signedIn(t, s, store.Viewer, apptest.Shop)
+		show := func(path string, status int) string {
+			t.Helper()
+			return string(s.Do(t, browse(s, http.MethodGet, path, cookie)).Want(t, status, nil).Raw)
+		}
+		all := show("/dashboard/setup/", http.StatusOK)
+		if !strings.Contains(all, "Standard page") || !strings.Contains(all, standardPage) || strings.Contains(all, "Rival page") {
+			t.Errorf("of two merchants' pages these are shown:\n%s", all)
+		}
+		chosen := show("/dashboard/setup/pages/"+standardPage+"/?state=declined&lang=de&width=phone", http.StatusOK)
+		frame := "/dashboard/setup/pages/" + standardPage + "/preview/?lang=de&amp;state=declined"
+		for _, part := range []string{frame, "<option selected>declined", "<option selected>de", "narrow-frame"} {
+			if !strings.Contains(chosen, part) {
+				t.Errorf("the screen has no %s:\n%s", part, chosen)
+			}
+		}
+		if in := show("/dashboard/setup/pages/"+standardPage+"/preview/?lang=de&state=declined", http.StatusOK); !strings.Contains(in, `lang="de"`) {
+			t.Errorf("the page within is\n%s", in)
+		}
+		show("/dashboard/setup/pages/"+standardPage+"/preview/?state=nonsense", http.StatusBadRequest)
+		for _, id := range []string{rivalPage, "nonsense"} {
+			show("/dashboard/setup/pages/"+id+"/", http.StatusNotFound)
+			show("/dashboard/setup/pages/"+id+"/preview/", http.StatusNotFound)
+		}
+	})
+}
