@@ -5,8 +5,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/merchant"
@@ -58,6 +61,8 @@ func TestListsOfTheAdminAPI(t *testing.T) {
 			{"transactions show " + sold, "order.order_number"},
 			{"transactions show --json " + sold, `"order": {`},
 			{"admin GET transactions/ status=approved page_size=1", `"next":"`},
+			{"admin GET operators/", `"results":`},
+			{"admin GET me/", `"actor":"cli:`},
 			{"export transactions", sold},
 			{"export transactions --json", `"id":"` + sold},
 			{"apply -f - --dry-run --json", `"dry_run": true`},
@@ -89,6 +94,30 @@ func changeByCommand(t *testing.T, folder, sold string) {
 	want(t, mustSepad(t, folder, "setup", "change", "offers", offer, "name=Renamed"), "Renamed")
 	want(t, mustSepad(t, folder, "setup", "deactivate", "offers", offer), "is switched off")
 	want(t, mustSepad(t, folder, "setup", "show", "offers", offer, "--json"), `"name": "Renamed"`, `"active": false`)
+}
+
+// TestEveryCommandSpeaksJSON but those that serve, whose output is JSON or for a pipe
+// anyway, or that answer with their exit code.
+func TestEveryCommandSpeaksJSON(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&commands{}, kong.Name("sepad"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := []string{"dev", "serve", "listen", "trigger", "events tail", "completion", "admin", "leads export", "webhooks verify", "banks build"}
+	for _, leaf := range parser.Model.Leaves(true) {
+		hasJSON := slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" })
+		name := strings.TrimPrefix(leaf.Path(), "sepad ")
+		for i, word := range strings.Fields(name) {
+			if strings.ContainsAny(word, "<[") {
+				name = strings.Join(strings.Fields(name)[:i], " ")
+				break
+			}
+		}
+		if hasJSON == slices.Contains(silent, name) {
+			t.Errorf("sepad %s has --json: %t", name, hasJSON)
+		}
+	}
 }
 
 func decode(t *testing.T, text string, into any) {

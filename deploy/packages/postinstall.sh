@@ -11,10 +11,19 @@ fi
 
 umask 077
 mkdir -p /etc/sepad
-random() { head -c "$1" /dev/urandom | base64 | tr -d '\n'; }
-[ -s /etc/sepad/encryption-keys ] || printf 'k1:%s\n' "$(random 32)" >/etc/sepad/encryption-keys
-[ -s /etc/sepad/admin-token ] || printf '%s\n' "$(random 33)" >/etc/sepad/admin-token
-[ -s /etc/sepad/metrics-token ] || printf '%s\n' "$(random 33)" >/etc/sepad/metrics-token
+# make_secret FILE PREFIX writes a secret of 33 random bytes, or as many as named.
+make_secret() {
+	if [ -s "$1" ]; then return; fi
+	text=$(head -c "${3:-33}" /dev/urandom | base64 | tr -d '\n')
+	if [ "${#text}" -lt 44 ]; then
+		echo "sepad: there is no randomness to make $1 of" >&2
+		exit 1
+	fi
+	printf '%s%s\n' "$2" "$text" >"$1"
+}
+make_secret /etc/sepad/encryption-keys k1: 32
+make_secret /etc/sepad/admin-token ""
+make_secret /etc/sepad/metrics-token ""
 chown root:sepad /etc/sepad /etc/sepad/encryption-keys /etc/sepad/admin-token /etc/sepad/metrics-token
 chmod 0750 /etc/sepad
 chmod 0640 /etc/sepad/encryption-keys /etc/sepad/admin-token /etc/sepad/metrics-token
