@@ -150,7 +150,7 @@ func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, cha
 	if entry.IsBack {
 		it.line.Result = store.LineKnown
 	}
-	known := sepa.ReasonFor(reason.Code)
+	known := sepa.ReasonFor(bank.CodeOf(reason))
 	report := payment.Chargeback{
 		MerchantTransactionID: entry.EndToEndID, AmountMinor: entry.AmountMinor, Currency: "EUR", ReportedAt: at.UTC(),
 		ReasonCode: known.Code, ReasonMessage: known.Meaning, ReportType: "bank_statement", ReportMessage: reason.Text,

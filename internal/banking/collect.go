@@ -34,6 +34,7 @@ type collection struct {
 	transfer *iso20022.Transfer
 	sequence string // "" for a refund
 	due      time.Time
+	day      string // due, as it is written
 	// unreadable says that there is no account to speak of: the payment was imported, or its payer erased.
 	unreadable bool
 }
@@ -220,7 +221,7 @@ func (f *filling) suits(c collection) bool {
 		return true
 	}
 	for key := range f.blocks {
-		return key[0] == c.due.Format(time.DateOnly)
+		return key[0] == c.day
 	}
 	return true
 }
@@ -238,7 +239,7 @@ func (f *filling) hasRoom(c collection) bool {
 	return limit == 0 || count == 0 || iso20022.MostBytes(blocks, count+1) <= limit
 }
 
-func blockKey(c collection) [2]string { return [2]string{c.due.Format(time.DateOnly), c.sequence} }
+func blockKey(c collection) [2]string { return [2]string{c.day, c.sequence} }
 
 // block names the part of the file that a collection belongs to.
 func (f *filling) block(c collection) string {
@@ -263,13 +264,14 @@ func (f *filling) take(ctx context.Context) error {
 	for _, c := range f.batch {
 		f.file.Count++
 		f.file.SumMinor += c.AmountMinor
-		due := c.due.Format(time.DateOnly)
-		if f.file.DueDate == "" || due < f.file.DueDate {
-			f.file.DueDate = due
+		if f.file.DueDate == "" || c.day < f.file.DueDate {
+			f.file.DueDate = c.day
 		}
-		silenceEnds[due] = f.account.Terms.SilenceEnds(c.due)
+		if silenceEnds[c.day].IsZero() {
+			silenceEnds[c.day] = f.account.Terms.SilenceEnds(c.due)
+		}
 		entry := store.BankFileEntry{
-			TransactionID: c.TransactionID, Position: f.file.Count, BlockID: f.block(c), DueDate: due, SequenceType: c.sequence,
+			TransactionID: c.TransactionID, Position: f.file.Count, BlockID: f.block(c), DueDate: c.day, SequenceType: c.sequence,
 			AmountMinor: c.AmountMinor, EndToEndID: c.MerchantTransactionID, MandateReference: c.MandateReference, MaskedIBAN: c.MaskedIBAN,
 		}
 		if c.transfer != nil {
@@ -307,66 +309,71 @@ func (b *Banking) change(ctx context.Context, file *store.BankFile, change func(
 
 // waiting gives what waits at an account for a kind of file, as that would have it.
 func (b *Banking) waiting(ctx context.Context, account *Account, kind store.BankFileKind, until store.CollectibleUntil, now time.Time) func(yield func(collection, error) bool) {
-	return func(yield func(collection, error) bool) {
+	days := daysOf(account, now)
+	pages := ahead(ctx, func(ctx context.Context, last *store.Collectible) ([]store.Collectible, error) {
 		after := uuid.Nil
-		for {
-			batch, err := b.tenant(account).Collectibles(ctx, account.ID, kind, until, after, readBatch)
+		if last != nil {
+			after = last.TransactionID
+		}
+		return b.tenant(account).Collectibles(ctx, account.ID, kind, until, after, readBatch)
+	})
+	return func(yield func(collection, error) bool) {
+		for page, err := range pages {
 			if err != nil {
 				yield(collection{}, err)
 				return
 			}
-			for _, one := range batch {
-				prepared, err := b.prepare(account, one, now)
-				if !yield(prepared, err) || err != nil {
+			for i := range page {
+				if !yield(b.prepare(account, &page[i], days), nil) {
 					return
 				}
-				after = one.TransactionID
-			}
-			if len(batch) < readBatch {
-				return
 			}
 		}
 	}
 }
 
+// fileDays are the first days on which what a file has can be due: collections, and refunds.
+type fileDays struct{ debits, transfers time.Time }
+
+// daysOf gives those of a file that is written at an instant.
+func daysOf(account *Account, at time.Time) fileDays {
+	return fileDays{account.Terms.DueDate(at), account.Terms.ExecuteDate(at)}
+}
+
 // prepare makes of a payment what a file says of it.
-func (b *Banking) prepare(account *Account, c store.Collectible, at time.Time) (collection, error) {
+func (b *Banking) prepare(account *Account, c *store.Collectible, days fileDays) collection {
 	iban, err := b.open(account, c)
 	if err != nil {
 		b.Logger.Error("a payment is kept out of the bank's files", "transaction_id", c.TransactionID, "error", err)
-		return collection{Collectible: c, unreadable: true}, nil // it must not hold up the others
+		return collection{Collectible: *c, unreadable: true} // it must not hold up the others
 	}
+	party := bank.Debtor(payment.Instrument{IBAN: iban, HolderName: c.HolderName, Bank: sepa.Bank{BIC: c.BIC}}, c.Lead)
+	prepared := collection{Collectible: *c, due: days.transfers}
 	if c.Type == payment.Refund {
-		return collection{
-			Collectible: c, due: account.Terms.ExecuteDate(at),
-			transfer: &iso20022.Transfer{
-				EndToEndID: c.MerchantTransactionID, AmountMinor: int64(c.AmountMinor), Remittance: refundText(account, c),
-				Creditor: bank.Debtor(payment.Instrument{IBAN: iban, HolderName: c.HolderName, Bank: sepa.Bank{BIC: c.BIC}}, c.Lead),
-			},
-		}, nil
-	}
-	return collection{
-		Collectible: c,
-		debit: &iso20022.Debit{
-			EndToEndID: c.MerchantTransactionID, AmountMinor: int64(c.AmountMinor), Remittance: remittance(account, c),
+		prepared.transfer = &iso20022.Transfer{
+			EndToEndID: c.MerchantTransactionID, AmountMinor: int64(c.AmountMinor), Remittance: refundText(account, c), Creditor: party,
+		}
+	} else {
+		prepared.sequence, prepared.due = sequence(account, c), dueDate(c, days.debits)
+		prepared.debit = &iso20022.Debit{
+			EndToEndID: c.MerchantTransactionID, AmountMinor: int64(c.AmountMinor), Remittance: remittance(account, c), Debtor: party,
 			Mandate: iso20022.Mandate{Reference: c.MandateReference, SignedDate: c.MandateAt.In(account.Terms.Zone)},
-			Debtor:  bank.Debtor(payment.Instrument{IBAN: iban, HolderName: c.HolderName, Bank: sepa.Bank{BIC: c.BIC}}, c.Lead),
-		},
-		sequence: sequence(account, c), due: dueDate(account, c, at),
-	}, nil
+		}
+	}
+	prepared.day = prepared.due.Format(time.DateOnly)
+	return prepared
 }
 
-// dueDate is the day that the payer was told, unless a file that is written at an instant comes too late for it.
-func dueDate(account *Account, c store.Collectible, at time.Time) time.Time {
-	due := account.Terms.DueDate(at)
-	if told := c.DueDate.Start(); told.After(due) {
+// dueDate is the day that the payer was told, unless its file comes too late for it.
+func dueDate(c *store.Collectible, first time.Time) time.Time {
+	if told := c.DueDate.Start(); told.After(first) {
 		return told
 	}
-	return due
+	return first
 }
 
 // open reads the account number of a payment.
-func (b *Banking) open(account *Account, c store.Collectible) (sepa.IBAN, error) {
+func (b *Banking) open(account *Account, c *store.Collectible) (sepa.IBAN, error) {
 	electronic, err := b.Checkout.Vault.Open(c.SealedIBAN, store.BindIBAN(account.Setup.Tenant.ID, c.MandateReference))
 	if err != nil {
 		return sepa.IBAN{}, fmt.Errorf("the account of payment %s cannot be read: %w", c.MerchantTransactionID, err)
@@ -379,7 +386,7 @@ func (b *Banking) open(account *Account, c store.Collectible) (sepa.IBAN, error)
 }
 
 // sequence marks a collection's place in its mandate's life.
-func sequence(account *Account, c store.Collectible) string {
+func sequence(account *Account, c *store.Collectible) string {
 	switch {
 	case c.IsOnce:
 		return "OOFF"
@@ -391,7 +398,7 @@ func sequence(account *Account, c store.Collectible) string {
 }
 
 // remittance is what the payer reads on the statement: who, what for, and which order.
-func remittance(account *Account, c store.Collectible) string {
+func remittance(account *Account, c *store.Collectible) string {
 	text := cmp.Or(account.Terms.Descriptor, account.Terms.Creditor.Name)
 	if c.OfferID != nil {
 		if product := account.Setup.Offers[*c.OfferID].ProductName; product != nil {
@@ -402,7 +409,7 @@ func remittance(account *Account, c store.Collectible) string {
 }
 
 // refundText is what the payer reads who gets money back: from whom, and of which payment.
-func refundText(account *Account, c store.Collectible) string {
+func refundText(account *Account, c *store.Collectible) string {
 	return cmp.Or(account.Terms.Descriptor, account.Terms.Creditor.Name) + " refund " + c.PaymentID
 }
 

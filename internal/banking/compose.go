@@ -184,18 +184,26 @@ func (b *Banking) eachBlock(ctx context.Context, account *Account, file *store.B
 }
 
 func (b *Banking) eachOfBlock(ctx context.Context, account *Account, file *store.BankFile, blockID string, add func(collection) error, now time.Time) error {
-	for after := 0; ; {
-		page, err := b.tenant(account).Collected(ctx, blockID, after, readBatch)
-		if err != nil || len(page) == 0 {
+	days := daysOf(account, now)
+	pages := ahead(ctx, func(ctx context.Context, last *store.Collectible) ([]store.Collectible, error) {
+		after := 0
+		if last != nil {
+			after = last.Position
+		}
+		return b.tenant(account).Collected(ctx, blockID, after, readBatch)
+	})
+	for page, err := range pages {
+		if err != nil {
 			return err
 		}
 		before, err := b.presented(ctx, account, page)
 		if err != nil {
 			return err
 		}
-		for _, c := range page {
-			prepared, err := b.prepare(account, c, now)
-			if err == nil && c.PreviousID != nil {
+		for i := range page {
+			c := &page[i]
+			prepared := b.prepare(account, c, days)
+			if c.PreviousID != nil && !prepared.unreadable {
 				err = b.amend(account, &prepared, before[*c.PreviousID])
 			}
 			if err == nil {
@@ -204,9 +212,9 @@ func (b *Banking) eachOfBlock(ctx context.Context, account *Account, file *store
 			if err != nil {
 				return err
 			}
-			after = c.Position
 		}
 	}
+	return nil
 }
 
 // writeOne writes one payment. One that a bank would refuse by now, because something about it has changed since it was

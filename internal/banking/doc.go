@@ -148,37 +148,52 @@ func (b *Banking) RunDue(ctx context.Context, now time.Time) (int, error) {
 	return done + delivered + settled, errors.Join(failed, err)
 }
 
-// settleSilent takes silence for what was agreed that it means.
-func (b *Banking) settleSilent(ctx context.Context, now time.Time) (done int, err error) {
-	accounts := map[store.BankDue]bool{}
+// settleSilent takes silence for what was agreed that it means. A bank that cannot be heard is not silent: what it has said
+// is read first, and where that cannot be done its payments wait.
+func (b *Banking) settleSilent(ctx context.Context, now time.Time) (done int, failed error) {
+	silent, err := b.store().SilentAccounts(ctx, now)
+	if err != nil {
+		return 0, err
+	}
+	for _, one := range silent {
+		settled, err := b.settleSilentAt(ctx, one, now)
+		done += settled
+		failed = errors.Join(failed, err)
+	}
+	return done, failed
+}
+
+func (b *Banking) settleSilentAt(ctx context.Context, at store.BankDue, now time.Time) (done int, err error) {
+	account, err := b.AccountOf(ctx, at.TenantID, at.GatewayID)
+	switch {
+	case errors.Is(err, ErrNoBank): // it was one, and nothing can come any more
+	case err != nil:
+		return 0, err
+	default:
+		if _, err := b.Receive(ctx, account); err != nil {
+			return 0, fmt.Errorf("gateway %s: payments wait, because what the bank says of them cannot be read: %w", account.Name, err)
+		}
+	}
 	for {
-		due, err := b.store().SilentDue(ctx, now, silentBatch+b.Checkout.Aside.Len())
+		due, err := b.store().SilentDue(ctx, at, now, silentBatch+b.Checkout.Aside.Len())
 		if err != nil {
 			return done, err
 		}
-		before := done
-		for tenantID, reports := range b.unhindered(due) {
-			settled, err := b.settleTogether(ctx, tenantID, reports)
-			if err != nil {
-				return done, err
-			}
-			done += settled
+		settled, err := b.settleTogether(ctx, at.TenantID, b.unhindered(due))
+		if err != nil {
+			return done, err
 		}
-		for _, one := range due {
-			accounts[one.BankDue] = true
-		}
-		if done == before {
-			return done, b.endFiles(ctx, accounts, now)
+		if done += settled; settled == 0 {
+			return done, b.endFiles(ctx, at, now)
 		}
 	}
 }
 
-// unhindered gives what is due by tenants, without what failed before.
-func (b *Banking) unhindered(due []store.Silent) map[uuid.UUID][]checkout.Report {
-	reports := map[uuid.UUID][]checkout.Report{}
-	for _, one := range due {
-		if !b.Checkout.Aside.Holds(one.TransactionID, b.Checkout.Real.Now()) {
-			reports[one.TenantID] = append(reports[one.TenantID], checkout.Report{TransactionID: one.TransactionID, Outcome: payment.Outcome{Verdict: payment.VerdictApproved}})
+// unhindered has payments settled, but for those that failed before.
+func (b *Banking) unhindered(due []uuid.UUID) (reports []checkout.Report) {
+	for _, id := range due {
+		if !b.Checkout.Aside.Holds(id, b.Checkout.Real.Now()) {
+			reports = append(reports, checkout.Report{TransactionID: id, Outcome: payment.Outcome{Verdict: payment.VerdictApproved}})
 		}
 	}
 	return reports
@@ -207,15 +222,10 @@ func (b *Banking) settleTogether(ctx context.Context, tenantID uuid.UUID, report
 	return done, err
 }
 
-// endFiles marks the files of accounts in which nothing is open any more.
-func (b *Banking) endFiles(ctx context.Context, accounts map[store.BankDue]bool, now time.Time) error {
-	if len(accounts) == 0 {
-		return nil
-	}
+// endFiles marks the files of an account in which nothing is open any more.
+func (b *Banking) endFiles(ctx context.Context, at store.BankDue, now time.Time) error {
 	return b.store().Write(ctx, now, func(tx *store.Tx) error {
-		for account := range accounts {
-			tx.SettleBankFiles(account.TenantID, account.GatewayID)
-		}
+		tx.SettleBankFiles(at.TenantID, at.GatewayID)
 		return nil
 	})
 }

@@ -31,20 +31,50 @@ func (r *reader) take(it *item) error {
 	if len(r.items) < lineBatch {
 		return nil
 	}
-	return r.flush()
+	return r.handOver()
 }
 
-// flush does what the lines so far say, and writes them down with what became of them.
-func (r *reader) flush() error {
-	if len(r.items) == 0 {
+// handOver has the lines so far worked on while further ones are read. Those before them come first.
+func (r *reader) handOver() error {
+	if err := r.await(); err != nil {
+		return err
+	}
+	batch, done := r.items, make(chan error, 1)
+	r.items, r.working = nil, done
+	go func() { done <- r.apply(batch) }()
+	return nil
+}
+
+// await waits for the lines that are being worked on.
+func (r *reader) await() error {
+	if r.working == nil {
 		return nil
 	}
-	alike, err := r.find(r.items)
+	err := <-r.working
+	r.working = nil
+	return err
+}
+
+// flush does what all lines so far say.
+func (r *reader) flush() error {
+	err := r.handOver()
+	if err == nil {
+		err = r.await()
+	}
+	return err
+}
+
+// apply does what lines say, and writes them down with what became of them.
+func (r *reader) apply(items []*item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	alike, err := r.find(items)
 	if err != nil {
 		return failure{err}
 	}
 	touched := map[uuid.UUID]bool{}
-	for i, it := range r.items {
+	for i, it := range items {
 		if it.clue == nil {
 			continue
 		}
@@ -72,7 +102,7 @@ func (r *reader) flush() error {
 	if err := r.work(); err != nil {
 		return err
 	}
-	return r.writeDown()
+	return r.writeDown(items)
 }
 
 // longestReference is how much of a bank's reference is kept: more is no reference, and no index takes it.
@@ -87,9 +117,9 @@ func cutText(text string, longest int) string {
 }
 
 // writeDown keeps the lines with what became of them.
-func (r *reader) writeDown() error {
-	lines := make([]store.BankLine, len(r.items))
-	for i, it := range r.items {
+func (r *reader) writeDown(items []*item) error {
+	lines := make([]store.BankLine, len(items))
+	for i, it := range items {
 		r.statement.LineCount++
 		it.line.Position = r.statement.LineCount
 		it.line.Reference = cutText(it.line.Reference, longestReference)
@@ -103,7 +133,6 @@ func (r *reader) writeDown() error {
 		}
 		lines[i] = it.line
 	}
-	r.items = r.items[:0]
 	if r.isDryRun {
 		return nil
 	}

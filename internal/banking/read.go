@@ -85,9 +85,10 @@ type reader struct {
 	statement store.BankStatement
 	reading   Reading
 	isDryRun  bool
-	// items are lines of which it is not decided what becomes of them; settling and returning is what those want that
-	// are.
+	// items are lines that were read, and working tells when those before them have been worked on: settling and
+	// returning is what those want.
 	items     []*item
+	working   chan error
 	settling  []settlement
 	returning []returned
 	// chosen are the collections that lines of this file were found to speak of.
@@ -132,9 +133,10 @@ func (r *reader) readLines(member iso20022.Member) error {
 	}
 	hash := sha256.New()
 	err = iso20022.Read(io.TeeReader(content, hash), iso20022.Visitor{Status: r.status, Entry: r.entry})
-	if _, isOurs := errors.AsType[failure](err); !isOurs {
-		err = errors.Join(err, r.flush())
+	if _, isOurs := errors.AsType[failure](err); isOurs {
+		r.items = nil
 	}
+	err = errors.Join(err, r.flush())
 	if err = errors.Join(err, wrap(content.Close())); err == nil && hex.EncodeToString(hash.Sum(nil)) != r.statement.ContentHash {
 		err = failure{errChanged}
 	}

@@ -400,3 +400,27 @@ func FuzzRead(f *testing.F) {
 		_, _ = tell(bytes.NewReader(content)) // whatever comes, it ends
 	})
 }
+
+func TestReasonsInWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Rueckgabegrund: MS03 Sonstige":            "MS03",
+		"RÜCKGABEGRUND FRTR, Mandat widerrufen":    "FRTR",
+		"motif AGNT":                               "AGNT",
+		"The CUST of the TECH Shop GmbH, AM04":     "AM04",
+		"The CUST of the TECH Shop GmbH":           "",
+		"Grund dafür: das Konto ist nicht bekannt": "",
+	} {
+		statement := `<BkToCstmrStmt><Stmt><Ntry><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>IDDT</Cd>` +
+			`<SubFmlyCd>UPDD</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><RmtInf><Ustrd>` + text + `</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry></Stmt></BkToCstmrStmt>`
+		err := iso20022.Read(strings.NewReader(statement), iso20022.Visitor{Entry: func(e *iso20022.Entry) error {
+			if got := e.Lines[0].Reason.Code; got != want {
+				t.Errorf("%q gives %q, want %q", text, got, want)
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -63,16 +63,21 @@ func looksLikeCode(text string) bool {
 	return len(text) == 4 && 'A' <= text[0] && text[0] <= 'Z'
 }
 
-// codeIn finds a reason code in words such as "Rueckgabegrund: MS03 Sonstige". Codes that are also words (CUST, TECH)
-// are not looked for there.
+// codeIn finds a reason code in words such as "Rueckgabegrund: MS03 Sonstige". Codes that could be words (CUST, TECH) are
+// taken only where they are called a reason.
 func codeIn(text string) string {
+	isCalled := false
 	for word := range strings.FieldsFuncSeq(strings.ToUpper(text), isNoCodeCharacter) {
-		if len(word) == 4 && isDigits(word[2:]) && knownReasons[word] {
+		if len(word) == 4 && knownReasons[word] && (isCalled || isDigits(word[2:])) {
 			return word
 		}
+		isCalled = slices.ContainsFunc(reasonWords, func(end string) bool { return strings.HasSuffix(word, end) })
 	}
 	return ""
 }
+
+// reasonWords are the ends of words by which banks announce a reason.
+var reasonWords = []string{"GRUND", "REASON", "MOTIF", "MOTIVO", "REDEN"}
 
 func isNoCodeCharacter(r rune) bool { return !('A' <= r && r <= 'Z' || '0' <= r && r <= '9') }
 

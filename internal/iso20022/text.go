@@ -46,9 +46,14 @@ func isPlain(text string) bool {
 }
 
 // isBasic tells the characters of the scheme: Latin letters, digits and some punctuation.
-func isBasic(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r < 128 && strings.ContainsRune("/-?:().,'+ ", r)
-}
+func isBasic(r rune) bool { return 0 <= r && int(r) < len(basic) && basic[r] }
+
+var basic = func() (is [128]bool) {
+	for _, r := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-?:().,'+ " {
+		is[r] = true
+	}
+	return is
+}()
 
 // spell gives the basic characters for what stands at a place, and how many runes of the source they stand for.
 func spell(source []rune, at int) (replacement string, width int, known bool) {

@@ -257,11 +257,12 @@ func (tx *Tx) TakeIntoBankFile(before, f BankFile, entries []BankFileEntry, sile
 	}
 	for _, dueDate := range slices.Sorted(maps.Keys(silenceEnds)) {
 		tx.Then(`
-			UPDATE transactions AS t SET settle_due_at = $4, updated_at = $6, gateway_reference = $3 || '-' || (
-				SELECT CAST(e.position AS TEXT) FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
-			WHERE tenant_id = $1 AND status = 'pending' AND in_flight IS NULL AND gateway_reference = '' AND held_at IS NULL
-				AND NOT EXISTS (SELECT 1 FROM transactions p WHERE p.tenant_id = $1 AND p.id = t.refund_of AND p.status = 'charged_back')
-				AND NOT (`+isStopped+`) AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2 AND due_date = $5 AND position > $7)`,
+			UPDATE transactions AS t SET settle_due_at = $4, updated_at = $6, gateway_reference = $3 || '-' || CAST(e.position AS TEXT)
+			FROM bank_file_entries e
+			WHERE e.tenant_id = $1 AND e.file_id = $2 AND e.position > $7 AND e.due_date = $5 AND t.tenant_id = $1 AND t.id = e.transaction_id
+				AND t.status = 'pending' AND t.in_flight IS NULL AND t.gateway_reference = '' AND t.held_at IS NULL AND NOT (`+isStopped+`)
+				AND (t.refund_of IS NULL OR NOT EXISTS (
+					SELECT 1 FROM transactions p WHERE p.tenant_id = $1 AND p.id = t.refund_of AND p.status = 'charged_back'))`,
 			f.TenantID, f.ID, f.MessageID, db.Micros(silenceEnds[dueDate]), dueDate, db.Micros(tx.At), before.Count)
 	}
 	tx.Require(ErrStale, `
@@ -363,20 +364,21 @@ func (t Tenant) BankEntriesByAmount(ctx context.Context, gatewayID uuid.UUID, am
 	return db.Collect(result, err, scanBankEntry)
 }
 
-// SilentDue gives payments of which nothing was heard until silence means that the
-// money has come, in files that have left the house.
-func (s *Store) SilentDue(ctx context.Context, now time.Time, limit int) ([]Silent, error) {
-	result, err := s.Query(ctx, `
-		SELECT t.tenant_id, t.gateway_id, t.id FROM transactions t
-		WHERE t.settle_due_at IS NOT NULL AND t.settle_due_at <= $1 AND t.status = 'pending' AND `+isAtBank+` AND `+isProven+`
-		ORDER BY t.settle_due_at LIMIT $2`, db.Micros(now), limit)
-	return db.Collect(result, err, func(r db.Rows) (d Silent, err error) { return d, r.Scan(&d.TenantID, &d.GatewayID, &d.TransactionID) })
+// isSilent tells a payment of which nothing was heard until silence means that the
+// money has come, in a file that has left the house.
+const isSilent = `t.settle_due_at IS NOT NULL AND t.settle_due_at <= $1 AND t.status = 'pending' AND ` + isAtBank + ` AND ` + isProven
+
+// SilentAccounts gives the accounts at which there are such payments.
+func (s *Store) SilentAccounts(ctx context.Context, now time.Time) ([]BankDue, error) {
+	result, err := s.Query(ctx, `SELECT DISTINCT t.tenant_id, t.gateway_id FROM transactions t WHERE `+isSilent, db.Micros(now))
+	return db.Collect(result, err, scanBankDue)
 }
 
-// Silent is a payment at a bank that says nothing of it.
-type Silent struct {
-	BankDue
-	TransactionID uuid.UUID
+// SilentDue gives those of an account, the longest silent first.
+func (s *Store) SilentDue(ctx context.Context, at BankDue, now time.Time, limit int) ([]uuid.UUID, error) {
+	result, err := s.Query(ctx, `SELECT t.id FROM transactions t WHERE `+isSilent+` AND t.tenant_id = $2 AND t.gateway_id = $3
+		ORDER BY t.settle_due_at LIMIT $4`, db.Micros(now), at.TenantID, at.GatewayID, limit)
+	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 }
 
 // isAtBank tells a transaction in a file that has left the house: nobody can be

@@ -36,11 +36,11 @@ func refusal(faults []iso20022.Fault) (payment.Decline, bool) {
 
 // RejectedOutcome is what a bank's refusal means, of a collection before settlement or of a refund.
 func RejectedOutcome(reason iso20022.Reason) payment.Outcome {
-	return payment.Outcome{Verdict: payment.VerdictDeclined, Decline: gateway.DeclineFor(codeOf(reason), reason.Text)}
+	return payment.Outcome{Verdict: payment.VerdictDeclined, Decline: gateway.DeclineFor(CodeOf(reason), reason.Text)}
 }
 
-// codeOf is the reason as the table of reasons knows it; a bank that gives none has it in words.
-func codeOf(reason iso20022.Reason) string {
+// CodeOf is the reason as the table of reasons knows it; a bank that gives none has it in words.
+func CodeOf(reason iso20022.Reason) string {
 	if reason.Code == "" {
 		return "NARR"
 	}
