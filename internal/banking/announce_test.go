@@ -101,6 +101,14 @@ func TestRebillsAreToldBeforeTheyAreCollected(t *testing.T) {
 	}
 }
 
+// dayAt is the day at the bank.
+func (b *bundle) dayAt(t *testing.T, at time.Time) payment.Date {
+	t.Helper()
+	day, err := payment.ParseDate(at.In(b.account.Terms.Zone).Format(time.DateOnly))
+	must(t, err)
+	return day
+}
+
 // TestTheDayThatIsShownIsTheDayOfTheDebit asks what the page shows before paying.
 func TestTheDayThatIsShownIsTheDayOfTheDebit(t *testing.T) {
 	t.Parallel()
@@ -114,8 +122,8 @@ func TestTheDayThatIsShownIsTheDayOfTheDebit(t *testing.T) {
 	if told := b.statusOf(t, id).DueDate; told != shown.EarliestDue || told.String() != collected || b.told(t, id) != 1 {
 		t.Errorf("shown %s, told %s (%d times), collected %s", shown.EarliestDue, told, b.told(t, id), collected)
 	}
-	if days := payment.DateOf(b.statusOf(t, id).CreatedAt).AddDays(9).DueDate(); days.String() != collected {
-		t.Errorf("collected on %s, want %s", collected, days)
+	if day := b.dayAt(t, b.statusOf(t, id).CreatedAt).AddDays(9).DueDate(); day.String() != collected {
+		t.Errorf("collected on %s, want %s", collected, day)
 	}
 }
 
@@ -237,7 +245,37 @@ func TestACrashBeforeTheAnnouncement(t *testing.T) {
 	b.MoveClock(t, 3*24*time.Hour)
 	b.LookUp(t)
 	now, due := b.Now(t), b.statusOf(t, rebill).DueDate
-	if b.told(t, rebill) != 1 || due != payment.DateOf(now).AddDays(7).DueDate() {
+	if b.told(t, rebill) != 1 || due != b.dayAt(t, now).AddDays(7).DueDate() {
 		t.Errorf("told %d times, due on %s at %s", b.told(t, rebill), due, now)
 	}
+}
+
+// TestANoticeFitsIntoThePeriod: a payer cannot be told of a debit before the period ahead of it has begun.
+func TestANoticeFitsIntoThePeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}), "notice_days: 7")
+	const sentence = "The gateway tells payers 7 days before each debit (notice_days), which does not fit into a period of 7 days."
+	shop, offer := "tenants/"+apptest.Shop+"/", apptest.Body{"name": "Weekly", "price": "5.00", "currency": "EUR", "billing_type": "RECURRING", "billing_frequency": "WEEKLY"}
+	weekly := apptest.Body{"name": "Weekly", "gateway_id": houseBank, "offer_id": b.operator(t, shop+"offers/", offer).Want(t, 201, nil).Text(t, "id")}
+	notice := func(days int) apptest.Answer {
+		settings := apptest.Body{"account_iban": "DE89370400440532013000", "folder": b.folder, "notice_days": days}
+		return b.Do(t, apptest.Request{Method: "PATCH", Path: "/admin/v1/" + shop + "gateways/" + houseBank + "/", Key: apptest.AdminToken, Body: apptest.Body{"settings": settings}})
+	}
+	create := func(rhythm string) apptest.Answer {
+		return b.TryCreate(t, apptest.Direct().With(apptest.Body{"gateway_id": houseBank, "billing_type": "RECURRING", "billing_frequency": rhythm}))
+	}
+
+	t.Run("a session of a faster rhythm is refused", func(t *testing.T) {
+		create("WEEKLY").WantBad(t, map[string]string{"billing_frequency": sentence})
+		create("BIWEEKLY").Want(t, 201, nil)
+	})
+	t.Run("and so is a campaign", func(t *testing.T) {
+		b.operator(t, shop+"campaigns/", weekly).WantBad(t, map[string]string{"gateway_id": sentence})
+	})
+	t.Run("and a notice that is made longer while there is one", func(t *testing.T) {
+		notice(6).Want(t, 200, nil)
+		b.operator(t, shop+"campaigns/", weekly).Want(t, 201, nil)
+		create("WEEKLY").Want(t, 201, nil)
+		notice(7).WantBad(t, map[string]string{"settings.notice_days": sentence})
+	})
 }

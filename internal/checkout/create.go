@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
@@ -149,6 +150,7 @@ func (c *Checkout) resolve(setup *merchant.Setup, req CreateRequest, bad payment
 	}
 	overrideRecords(&s, setup, req, bad)
 	c.checkCurrency(setup, s, bad)
+	c.checkNotice(setup, s, bad)
 	return s
 }
 
@@ -250,5 +252,18 @@ func (c *Checkout) checkCurrency(setup *merchant.Setup, s payment.Session, bad p
 	}
 	if !c.Gateways.Collects(account.Adapter, s.Terms.Currency) {
 		bad.Add("currency", "The gateway cannot collect this currency: SEPA collects EUR.")
+	}
+}
+
+// checkNotice refuses a rhythm for which the session's gateway cannot tell payers in
+// time. Longer periods fit any notice, and are not worth the question.
+func (c *Checkout) checkNotice(setup *merchant.Setup, s payment.Session, bad payment.Fields) {
+	if s.Terms.Frequency != payment.Weekly && s.Terms.Frequency != payment.Biweekly {
+		return
+	}
+	if planner, plans := c.Planner(setup, s.GatewayID); plans {
+		if sentence := gateway.TooOften(planner, s.Terms.Frequency); sentence != "" {
+			bad.Add("billing_frequency", sentence)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"time"
 
 	"sepad/internal/merchant"
@@ -18,10 +19,38 @@ type Planner interface {
 	// are at an instant.
 	PreparesAt(billing payment.Date) time.Time
 	PreparesUntil(at time.Time) payment.Date
+	// NoticeDays is how many days before a debit payers are told of it.
+	NoticeDays() int
 }
 
 // Planner is how the gateway plans collections, false for one that does not.
 func (c *Client) Planner() (Planner, bool) {
 	planner, plans := c.adapter.(Planner)
 	return planner, plans
+}
+
+// Planner is how an account would plan, false for one that does not, or that cannot
+// be opened.
+func (k Kind) Planner(account Account) (Planner, bool) {
+	values, read := readSettings(k.Settings, account.Settings)
+	if len(read.unknown)+len(read.wrong) > 0 {
+		return nil, false
+	}
+	adapter, err := k.New(account, values)
+	if err != nil {
+		return nil, false
+	}
+	planner, plans := adapter.(Planner)
+	return planner, plans
+}
+
+// TooOften says in a sentence that a rhythm is too fast for a notice: the next debit
+// would have to be told before the period ahead of it has begun, and every one would
+// come later than the one before. "" is for one that fits.
+func TooOften(p Planner, rhythm payment.BillingFrequency) string {
+	if rhythm == "" || p.NoticeDays() < rhythm.LeastDays() {
+		return ""
+	}
+	return fmt.Sprintf("The gateway tells payers %d days before each debit (notice_days), which does not fit into a period of %d days.",
+		p.NoticeDays(), rhythm.LeastDays())
 }

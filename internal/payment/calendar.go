@@ -78,6 +78,12 @@ func (f BillingFrequency) PeriodStart(anchor Date, n int) Date {
 	}
 }
 
+// LeastDays is how long the shortest period of a rhythm lasts.
+func (f BillingFrequency) LeastDays() int {
+	february := Date{time.Date(2026, time.February, 1, 0, 0, 0, 0, time.UTC)}
+	return int(f.PeriodStart(february, 1).day.Sub(february.day) / (24 * time.Hour))
+}
+
 // TrialEnd is the day on which a trial that starts on a day is over, which is
 // the day of the first regular collection.
 func (t Terms) TrialEnd(start Date) Date {

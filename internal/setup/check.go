@@ -23,15 +23,39 @@ func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 		return
 	}
 	t.checkMovesMoney(kind, account)
-	mistakes := kind.Check(gateway.Account{
-		ID: account.ID, TenantID: t.id, Name: account.Name, Descriptor: account.Descriptor,
-		TestMode: account.TestMode, Settings: account.Settings,
-	})
+	mistakes := kind.Check(t.opened(account))
 	for _, mistake := range mistakes {
 		t.wrong(account.ID, strings.TrimSuffix("settings."+mistake.Setting, "."), "%s", mistake.Sentence)
 	}
 	if kind.Real && t.lacksCreditor() {
 		t.wrong(account.ID, "adapter", needsCreditor, "a gateway that moves money")
+	}
+	for id := range t.stored.Campaigns { // those that are new speak for themselves
+		if campaign := t.wanted.Campaigns[id]; len(mistakes) == 0 && campaign.GatewayID == account.ID {
+			t.checkNotice(campaign, account.ID, "settings.notice_days")
+		}
+	}
+}
+
+// opened is an account as an adapter gets it.
+func (t *tenantPlan) opened(account merchant.GatewayAccount) gateway.Account {
+	return gateway.Account{
+		ID: account.ID, TenantID: t.id, Name: account.Name, Descriptor: account.Descriptor,
+		TestMode: account.TestMode, Settings: account.Settings,
+	}
+}
+
+// checkNotice refuses to sell in a rhythm for which payers cannot be told in time.
+func (t *tenantPlan) checkNotice(c merchant.Campaign, blamed uuid.UUID, field string) {
+	account, offer := t.wanted.Gateways[c.GatewayID], t.wanted.Offers[c.OfferID]
+	kind, known := t.applier.Kinds[account.Adapter]
+	if !known || !c.Active || !account.Active || !offer.Active {
+		return
+	}
+	if planner, plans := kind.Planner(t.opened(account)); plans {
+		if sentence := gateway.TooOften(planner, offer.Terms.Frequency); sentence != "" {
+			t.wrong(blamed, field, "%s", sentence)
+		}
 	}
 }
 
@@ -125,6 +149,7 @@ func (t *tenantPlan) checkCampaign(c merchant.Campaign) {
 			t.wrong(c.ID, reference.field, "The tenant has no %s with this id.", reference.kind)
 		}
 	}
+	t.checkNotice(c, c.ID, "gateway_id")
 }
 
 // checkOwner refuses an id that is new to the tenant but not to the database.

@@ -89,6 +89,9 @@ func (a *Adapter) PreparesUntil(at time.Time) payment.Date {
 	return payment.DateOf(a.Terms.AnnouncesUntil(at))
 }
 
+// NoticeDays is how many days before a debit payers are told of it.
+func (a *Adapter) NoticeDays() int { return a.Terms.NoticeDays }
+
 // Debit is a payment as a file has it.
 func Debit(charge gateway.Charge) *iso20022.Debit {
 	return &iso20022.Debit{
