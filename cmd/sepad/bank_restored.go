@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
+	"sepad/internal/admin"
 	"sepad/internal/banking"
 )
 
@@ -20,7 +23,11 @@ func (c *bankAdoptCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
 		var all []banking.Adoption
 		for _, name := range c.Files {
-			adopted, err := b.Adopt(p.ctx, account, name)
+			file, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			adopted, err := b.Adopt(p.ctx, account, filepath.Base(name), file)
 			if err != nil {
 				return err
 			}
@@ -37,21 +44,21 @@ func (c *bankAdoptCommand) Run(p *program) error {
 }
 
 func (c *bankAdoptCommand) report(p *program, b *banking.Banking, account *banking.Account, all []banking.Adoption) error {
-	left, err := b.Checkout.Store.Tenant(account.Setup.Tenant.ID).CountAdopted(p.ctx, account.ID)
+	body, err := admin.BankAdoptionsOf(p.ctx, b, account, all)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(map[string]any{"files": all, "without_transaction": left})
+		return p.printJSON(body)
 	}
-	for _, one := range all {
+	for _, one := range body.Results {
 		word := "taken in"
 		if one.IsKnown {
 			word = "known"
 		}
 		fmt.Fprintf(p.stdout, "%s  %s  %d payments  %s\n", one.Name, one.MessageID, one.Count, word)
 	}
-	fmt.Fprintf(p.stdout, "%d payments of such files have no transaction here (yet).\n", left)
+	fmt.Fprintf(p.stdout, "%d payments of such files have no transaction here (yet).\n", body.UnknownPayments)
 	return nil
 }
 
@@ -63,17 +70,15 @@ func (bankResumeCommand) Help() string {
 
 func (c *bankResumeCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
-		restoredTo, err := b.RestoredTo(p.ctx, account)
-		if err != nil {
+		restoredTo, err := b.Resume(p.ctx, account)
+		switch {
+		case err != nil:
 			return err
-		}
-		if restoredTo.IsZero() {
+		case restoredTo.IsZero():
 			return c.tell(p, map[string]any{"gateway_id": account.ID, "waited": false}, "%s does not wait.", account.Name)
+		default:
+			return c.tell(p, map[string]any{"gateway_id": account.ID, "waited": true, "restored_to": restoredTo.UTC()},
+				"%s goes on; the backup was of %s.", account.Name, restoredTo.UTC().Format(time.RFC3339))
 		}
-		if err := b.Resume(p.ctx, account); err != nil {
-			return err
-		}
-		return c.tell(p, map[string]any{"gateway_id": account.ID, "waited": true, "restored_to": restoredTo.UTC()},
-			"%s goes on; the backup was of %s.", account.Name, restoredTo.UTC().Format(time.RFC3339))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -21,6 +22,7 @@ func (a *Admin) bankRoutes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/bank-files/", Handler: a.listBankFiles},
 		{Method: "POST", Pattern: "/admin/v1/bank-files/", Handler: a.writeBankFiles},
 		{Method: "GET", Pattern: "/admin/v1/bank-files/preview/", Handler: a.previewBankFile},
+		{Method: "POST", Pattern: "/admin/v1/bank-files/adopt/", Handler: a.adoptBankFile},
 		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/", Handler: a.showBankFile},
 		{Method: "GET", Pattern: "/admin/v1/bank-files/{id}/content/", Handler: a.downloadBankFile},
 		{Method: "GET", Pattern: "/admin/v1/bank-statements/", Handler: a.listBankStatements},
@@ -29,6 +31,7 @@ func (a *Admin) bankRoutes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/bank-entries/", Handler: a.listBankEntries},
 		{Method: "POST", Pattern: "/admin/v1/bank-entries/{id}/assign/", Handler: a.assignBankEntry},
 		{Method: "POST", Pattern: "/admin/v1/bank-connections/test/", Handler: a.testBankConnection},
+		{Method: "POST", Pattern: "/admin/v1/bank-connections/resume/", Handler: a.resumeBank},
 		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/hold/", Handler: a.steerCollection(a.Banking.Hold)},
 		{Method: "POST", Pattern: "/admin/v1/transactions/{id}/release/", Handler: a.steerCollection(a.Banking.Release)},
 	}
@@ -213,18 +216,8 @@ func (a *Admin) readBankStatement(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	bad := payment.Fields{}
-	gatewayID, isDryRun := formID(upload, "gateway_id", bad), formBool(upload, "dry_run", bad)
-	if err := bad.Err(); err != nil {
-		return err
-	}
-	account, err := a.bankAccount(r, gatewayID)
-	if err != nil {
-		return err
-	}
-	file, err := banking.Spool(upload.File, largestAnswer)
-	if errors.Is(err, banking.ErrSpoolFull) {
-		return errAnswerTooLarge
-	}
+	isDryRun := formBool(upload, "dry_run", bad)
+	account, file, err := a.bankUpload(r, upload, bad)
 	if err != nil {
 		return err
 	}
@@ -234,6 +227,23 @@ func (a *Admin) readBankStatement(w http.ResponseWriter, r *http.Request) error 
 	}
 	web.WriteJSON(w, r, http.StatusCreated, listBody[BankReadingBody]{Results: BankReadingsOf(readings)})
 	return nil
+}
+
+// bankUpload receives the file of a form, for the account that its gateway_id names.
+func (a *Admin) bankUpload(r *http.Request, upload *web.Upload, bad payment.Fields) (*banking.Account, *os.File, error) {
+	gatewayID := formID(upload, "gateway_id", bad)
+	if err := bad.Err(); err != nil {
+		return nil, nil, err
+	}
+	account, err := a.bankAccount(r, gatewayID)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := banking.Spool(upload.File, largestAnswer)
+	if errors.Is(err, banking.ErrSpoolFull) {
+		err = errAnswerTooLarge
+	}
+	return account, file, err
 }
 
 // showBankStatement answers GET /bank-statements/{id}/ with its entries from after a position on.

@@ -9,7 +9,8 @@
 //	tenant.go api_key.go record.go what tenants set up
 //	transaction.go chargeback.go   money that goes back
 //	import.go reconciliation.go    processors' files
-//	bank.go bank_body.go           files for merchants' banks, and what banks answer
+//	bank.go bank_body.go           files for merchants' banks, and what banks answer;
+//	bank_restored.go               what they were sent before a restore
 //	mandate.go                     what payers agreed to
 //	privacy.go                     what a person may ask for
 //	subscription.go                billing

@@ -13,6 +13,7 @@ import (
 	"sepad/internal/backup"
 	"sepad/internal/banking"
 	"sepad/internal/clock"
+	"sepad/internal/iso20022/iso20022test"
 	"sepad/internal/merchant"
 	"sepad/internal/store/storetest"
 )
@@ -63,6 +64,19 @@ func (d *bankDrill) sent(t *testing.T) []string {
 	return names
 }
 
+// adopt hands in a file that left after the backup.
+func (d *bankDrill) adopt(t *testing.T, account *banking.Account, name string) {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adopted, err := d.App.Banking.Adopt(t.Context(), account, filepath.Base(name), file)
+	if err != nil || len(adopted) != 1 || adopted[0].Count == 0 {
+		t.Fatalf("%+v, %v", adopted, err)
+	}
+}
+
 var endToEnd = regexp.MustCompile(`<EndToEndId>([^<]+)</EndToEndId>`)
 
 // wantOnce counts in how many files each payment is.
@@ -74,6 +88,7 @@ func wantOnce(t *testing.T, names []string) int {
 		if err != nil {
 			t.Fatal(err)
 		}
+		iso20022test.Validate(t, "pain.008.001.08", content)
 		for _, found := range endToEnd.FindAllSubmatch(content, -1) {
 			id := string(found[1])
 			if in[id] != "" {
@@ -138,13 +153,10 @@ func TestNothingIsCollectedTwiceAfterARestore(t *testing.T) {
 			t.Error("an account that waits can be written by hand")
 		}
 		for range 2 { // the second time it is known
-			adopted, err := after.App.Banking.Adopt(t.Context(), account, portal)
-			if err != nil || len(adopted) != 1 || adopted[0].Count == 0 {
-				t.Fatalf("%+v, %v", adopted, err)
-			}
+			after.adopt(t, account, portal)
 		}
-		if err := after.App.Banking.Resume(t.Context(), account); err != nil {
-			t.Fatal(err)
+		if restoredTo, err := after.App.Banking.Resume(t.Context(), account); err != nil || restoredTo.IsZero() {
+			t.Fatalf("resumed from %s: %v", restoredTo, err)
 		}
 		after.Advance(t, 60*24*time.Hour)
 		if now := len(after.sent(t)); now <= before {

@@ -2,6 +2,7 @@ package banking
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -31,12 +32,12 @@ var errUnproven = &payment.Error{
 
 // Adoption is what became of a file that was given to Adopt.
 type Adoption struct {
-	Name      string `json:"name"`
-	MessageID string `json:"message_id"`
-	// IsKnown tells a file that was known already.
-	IsKnown bool `json:"known"`
+	Name      string
+	MessageID string
 	// Count is how many payments it has.
-	Count int `json:"count"`
+	Count int
+	// IsKnown tells a file that was known already.
+	IsKnown bool
 }
 
 // RestoredTo is the instant of the backup behind which an account may have sent what is not known here; zero once
@@ -45,16 +46,17 @@ func (b *Banking) RestoredTo(ctx context.Context, account *Account) (time.Time, 
 	return b.store().BankRestoredTo(ctx, account.Setup.Tenant.ID, account.ID)
 }
 
-// Resume lets an account go on that waits after a restore.
-func (b *Banking) Resume(ctx context.Context, account *Account) error {
-	restoredTo, err := b.RestoredTo(ctx, account)
+// Resume lets an account go on that waits after a restore, and gives the instant of the backup; zero for one that does not
+// wait.
+func (b *Banking) Resume(ctx context.Context, account *Account) (restoredTo time.Time, err error) {
+	restoredTo, err = b.RestoredTo(ctx, account)
 	if err != nil || restoredTo.IsZero() {
-		return err
+		return restoredTo, err
 	}
 	if _, err := b.AdoptSent(ctx, account); err != nil {
-		return err
+		return restoredTo, err
 	}
-	return b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
+	return restoredTo, b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 		tx.ResumeBank(account.Setup.Tenant.ID, account.ID, restoredTo)
 		return nil
 	})
@@ -107,17 +109,23 @@ func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []
 	return adoptions, b.assignAdopted(ctx, account)
 }
 
-// Adopt takes in a file of ours by its path on this machine, such as a bank's portal gives it.
-func (b *Banking) Adopt(ctx context.Context, account *Account, name string) ([]Adoption, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// Adopt takes in a file of ours such as a bank's portal gives it, and closes it.
+func (b *Banking) Adopt(ctx context.Context, account *Account, name string, file *os.File) ([]Adoption, error) {
+	adoptions, err := b.adoptFile(ctx, account, name, file)
+	if isNoOrder(err) {
+		return nil, payment.Fields{"file": "It is no file of collections or credit transfers: " + err.Error()}.Err()
 	}
-	adoptions, err := b.adoptFile(ctx, account, path.Base(name), file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return adoptions, b.assignAdopted(ctx, account)
+}
+
+// isNoOrder tells errors of a file itself, which are the same however often it is read.
+func isNoOrder(err error) bool {
+	_, isSyntax := errors.AsType[*xml.SyntaxError](err)
+	return isSyntax || errors.Is(err, iso20022.ErrNoOrder) || errors.Is(err, iso20022.ErrUnreadable) || errors.Is(err, iso20022.ErrTooLarge) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func (b *Banking) adoptFile(ctx context.Context, account *Account, name string, file *os.File) (adoptions []Adoption, err error) {

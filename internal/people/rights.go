@@ -78,6 +78,7 @@ var Rights = []Right{
 	{Route: "GET /admin/v1/bank-files/", Least: store.Viewer},
 	{Route: "POST /admin/v1/bank-files/", Least: store.Finance},
 	{Route: "GET /admin/v1/bank-files/preview/", Least: store.Viewer},
+	{Route: "POST /admin/v1/bank-files/adopt/", Least: store.Finance},
 	{Route: "GET /admin/v1/bank-files/{id}/", Least: store.Viewer},
 	{Route: "GET /admin/v1/bank-files/{id}/content/", Least: store.Finance},
 	{Route: "GET /admin/v1/bank-statements/", Least: store.Viewer},
@@ -86,6 +87,7 @@ var Rights = []Right{
 	{Route: "GET /admin/v1/bank-entries/", Least: store.Viewer},
 	{Route: "POST /admin/v1/bank-entries/{id}/assign/", Least: store.Finance},
 	{Route: "POST /admin/v1/bank-connections/test/", Least: store.Finance},
+	{Route: "POST /admin/v1/bank-connections/resume/", Least: store.Finance},
 	{Route: "POST /admin/v1/tenants/{tenant_id}/gateways/{id}/resume/", Least: store.Finance},
 
 	// Set-up.

@@ -1,0 +1,172 @@
+package banking_test
+
+import (
+	"bytes"
+	"mime/multipart"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/store"
+)
+
+// restore makes of the database one that was saved before any file was written: payments wait, and nothing is known of
+// what the bank was sent.
+func (b *bundle) restore(t *testing.T) {
+	t.Helper()
+	for _, table := range []string{"bank_file_parts", "bank_file_entries", "bank_files"} {
+		b.Env.Exec(t, `DELETE FROM `+table)
+	}
+	saved := b.Now(t).Add(-48 * time.Hour).UnixMicro()
+	b.Env.Exec(t, `UPDATE transactions SET gateway_reference = '', settle_due_at = $1`, saved)
+	b.Env.Exec(t, `UPDATE deployment SET banks_restored_to = $1`, saved)
+}
+
+var endToEnd = regexp.MustCompile(`<EndToEndId>([^<]+)</EndToEndId>`)
+
+// wantOnce counts the payments in files, each of which may be in one.
+func wantOnce(t *testing.T, files [][]byte, want int) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, file := range files {
+		for _, found := range endToEnd.FindAllSubmatch(file, -1) {
+			if id := string(found[1]); seen[id] {
+				t.Errorf("%s is in two files", id)
+			} else {
+				seen[id] = true
+			}
+		}
+	}
+	if len(seen) != want {
+		t.Errorf("%d payments are in files, want %d", len(seen), want)
+	}
+}
+
+// adopt hands in a file over the admin API.
+func (b *bundle) adopt(t *testing.T, content []byte) apptest.Answer {
+	t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	must(t, form.WriteField("gateway_id", houseBank))
+	part, err := form.CreateFormFile("file", "portal.xml")
+	must(t, err)
+	_, err = part.Write(content)
+	must(t, err)
+	must(t, form.Close())
+	return b.Do(t, apptest.Request{
+		Path: "/admin/v1/bank-files/adopt/", Key: apptest.AdminToken, Body: body.String(), Header: map[string]string{"Content-Type": form.FormDataContentType()},
+	})
+}
+
+func TestOperatorsResumeAnAccountAfterARestore(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		account := apptest.Body{"gateway_id": houseBank}
+		b.operator(t, "bank-connections/resume/", account).WantDetail(t, 409, "The account does not wait after a restore.")
+		fetched := b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		sent := b.out(t)
+		must(t, os.RemoveAll(filepath.Join(b.folder, "out"))) // the bank has fetched it
+		b.restore(t)
+		waiting := b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		if len(b.out(t)) != 0 || len(b.files(t)) != 0 {
+			t.Fatal("a file was written before anybody looked")
+		}
+		b.operator(t, "bank-files/", account).Want(t, 409, nil)
+
+		t.Run("what is no file of ours is refused", func(t *testing.T) {
+			for _, content := range []string{"", "<Document/>", "no XML", string(sent[0][:len(sent[0])/2])} {
+				b.adopt(t, []byte(content)).Want(t, 400, nil)
+			}
+		})
+		t.Run("a file from the bank's portal is taken in once", func(t *testing.T) {
+			one := first(t, b.adopt(t, sent[0]).Want(t, 201, apptest.Fields{"unknown_payments": 0.0}), "results")
+			if one["count"] != 1.0 || one["is_known"] != false || one["message_id"] == "" {
+				t.Errorf("%v", one)
+			}
+			if again := first(t, b.adopt(t, sent[0]).Want(t, 201, nil), "results"); again["is_known"] != true {
+				t.Errorf("%v", again)
+			}
+			if reference := b.statusOf(t, fetched).GatewayReference; reference == "" {
+				t.Error("its payment still waits for a file")
+			}
+		})
+		t.Run("then the account goes on, and nothing is collected twice", func(t *testing.T) {
+			b.operator(t, "bank-connections/resume/", account).Want(t, 200, apptest.Fields{"gateway_id": houseBank})
+			b.operator(t, "bank-connections/resume/", account).Want(t, 409, nil)
+			b.cutOff(t)
+			if b.statusOf(t, waiting).GatewayReference == "" {
+				t.Error("what waited is in no file")
+			}
+			wantOnce(t, append(b.out(t), sent...), 2)
+		})
+	})
+}
+
+func TestFilesOnAServerAreAdopted(t *testing.T) {
+	t.Parallel()
+	server := newBankServer(t)
+	b := setup(t, apptest.SQLite(t, apptest.Options{}), server.settings(server.hostKey.PublicKey()))
+	b.folder = server.folder
+	sent := b.pay(t, apptest.Approved)
+	b.cutOff(t)
+	message := b.files(t)[0].MessageID
+	b.restore(t)
+	other := b.pay(t, apptest.Approved)
+	b.cutOff(t)
+	files := b.files(t)
+	if len(b.out(t)) != 1 || len(files) != 1 || files[0].MessageID != message || files[0].State != store.BankFileSent || files[0].Count != 1 {
+		t.Fatalf("%d files are on the server, known is %+v", len(b.out(t)), files)
+	}
+	if b.statusOf(t, sent).GatewayReference == "" || b.statusOf(t, other).GatewayReference != "" {
+		t.Error("only what is on the server has been sent")
+	}
+	var content bytes.Buffer
+	must(t, b.App.Banking.Content(t.Context(), files[0], &content))
+	if !bytes.Equal(content.Bytes(), b.out(t)[0]) {
+		t.Error("other bytes are kept than those on the server")
+	}
+	b.operator(t, "bank-connections/resume/", apptest.Body{"gateway_id": houseBank}).Want(t, 200, nil)
+	b.cutOff(t)
+	wantOnce(t, b.out(t), 2)
+}
+
+// TestSilenceNeedsAnInbox: a bank that cannot be heard is not silent.
+func TestSilenceNeedsAnInbox(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		id := b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		inbox := filepath.Join(b.folder, "in")
+		must(t, os.RemoveAll(inbox))
+		must(t, os.WriteFile(inbox, nil, 0o600)) // it is there, and nothing can be read from it
+		b.Advance(t, 20*24*time.Hour)
+		b.wantStatus(t, id, "pending")
+		if file := b.files(t)[0]; file.State != store.BankFileSent {
+			t.Errorf("the file is %s", file.State)
+		}
+		must(t, os.Remove(inbox))
+		b.Advance(t, time.Hour)
+		_, err := b.App.Banking.RunDue(t.Context(), b.Now(t))
+		must(t, err)
+		b.wantStatus(t, id, "approved")
+	})
+}
+
+// TestABankSpeaksBeforeItsSilenceCounts: what lies unread in the inbox when the silence ends is heard first.
+func TestABankSpeaksBeforeItsSilenceCounts(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}))
+	id := b.pay(t, apptest.DeclinedInsufficientFunds)
+	b.cutOff(t)
+	_, err := b.App.Banking.Answer(b.account, "plain", nil, b.Now(t))
+	must(t, err)
+	b.Advance(t, 20*24*time.Hour)
+	b.wantStatus(t, id, "declined")
+}
