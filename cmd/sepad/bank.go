@@ -69,6 +69,26 @@ func (f accountFlags) account(p *program, work func(b *banking.Banking, account 
 	})
 }
 
+// someAccountFlags may name an account at a bank.
+type someAccountFlags struct {
+	Gateway string `name:"gateway" short:"g" placeholder:"ID|NAME" help:"Only those of this bank gateway."`
+	bankFlags
+}
+
+// among opens the data for work on what belongs to the account that was named, or to all: their ids are then none.
+func (f someAccountFlags) among(p *program, work func(b *banking.Banking, tenantID, gatewayID uuid.UUID) error) error {
+	return f.bank(p, func(b *banking.Banking, _ time.Time) error {
+		if f.Gateway == "" {
+			return work(b, uuid.Nil, uuid.Nil)
+		}
+		account, err := b.Find(p.ctx, f.Gateway)
+		if err != nil {
+			return err
+		}
+		return work(b, account.Setup.Tenant.ID, account.ID)
+	})
+}
+
 type bankPreviewCommand struct{ accountFlags }
 
 func (c *bankPreviewCommand) Run(p *program) error {
@@ -145,21 +165,13 @@ func printFiles(p *program, files []admin.BankFileBody) error {
 }
 
 type bankListCommand struct {
-	Gateway string `name:"gateway" short:"g" placeholder:"ID|NAME" help:"Only those of this bank gateway."`
-	Limit   int    `name:"limit" default:"50" help:"How many at most (default: 50)."`
-	bankFlags
+	Limit int `name:"limit" default:"50" help:"How many at most (default: 50)."`
+	someAccountFlags
 }
 
 func (c *bankListCommand) Run(p *program) error {
-	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
-		search := listing.BankFileSearch{}
-		if c.Gateway != "" {
-			account, err := b.Find(p.ctx, c.Gateway)
-			if err != nil {
-				return err
-			}
-			search.TenantID, search.GatewayID = account.Setup.Tenant.ID, account.ID
-		}
+	return c.among(p, func(b *banking.Banking, tenantID, gatewayID uuid.UUID) error {
+		search := listing.BankFileSearch{Common: listing.Common{TenantID: tenantID}, GatewayID: gatewayID}
 		found, err := listing.SearchBankFiles(p.ctx, b.Checkout.Store, search, listing.Paging{Limit: max(1, c.Limit)})
 		if err != nil {
 			return err

@@ -70,25 +70,15 @@ func (c *bankReadCommand) report(p *program, readings []admin.BankReadingBody) e
 	return err
 }
 
-type bankUnmatchedCommand struct {
-	Gateway string `name:"gateway" short:"g" placeholder:"ID|NAME" help:"Only those of this bank gateway."`
-	bankFlags
-}
+type bankUnmatchedCommand struct{ someAccountFlags }
 
 // unmatchedPage is how many lines are read at a time.
 const unmatchedPage = 500
 
 func (c *bankUnmatchedCommand) Run(p *program) error {
-	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
+	return c.among(p, func(b *banking.Banking, tenantID, gatewayID uuid.UUID) error {
 		matched := false
-		search := listing.BankLineSearch{Matched: &matched}
-		if c.Gateway != "" {
-			account, err := b.Find(p.ctx, c.Gateway)
-			if err != nil {
-				return err
-			}
-			search.TenantID, search.GatewayID = account.Setup.Tenant.ID, account.ID
-		}
+		search := listing.BankLineSearch{TenantID: tenantID, GatewayID: gatewayID, Matched: &matched}
 		bodies := []admin.BankEntryBody{}
 		for beyond := uuid.Nil; ; {
 			found, err := listing.SearchBankLines(p.ctx, b.Checkout.Store, search, listing.Paging{Beyond: beyond, Limit: unmatchedPage})

@@ -2,8 +2,7 @@ package playedbank
 
 import (
 	"encoding/xml"
-	"fmt"
-	"math/big"
+	"errors"
 	"strings"
 	"time"
 
@@ -13,13 +12,7 @@ import (
 // transferDocument is a file of credit transfers as the schema has it. Only what a bank looks at is here.
 type transferDocument struct {
 	Order struct {
-		Header struct {
-			ID      string `xml:"MsgId"`
-			Created string `xml:"CreDtTm"`
-			Count   string `xml:"NbOfTxs"`
-			Sum     string `xml:"CtrlSum"`
-			Party   string `xml:"InitgPty>Nm"`
-		} `xml:"GrpHdr"`
+		Header header `xml:"GrpHdr"`
 		Blocks []struct {
 			ID      string `xml:"PmtInfId"`
 			Method  string `xml:"PmtMtd"`
@@ -36,13 +29,10 @@ type transferDocument struct {
 			Charges   string `xml:"ChrgBr"`
 			Transfers []struct {
 				EndToEndID string `xml:"PmtId>EndToEndId"`
-				Amount     struct {
-					Text     string `xml:",chardata"`
-					Currency string `xml:"Ccy,attr"`
-				} `xml:"Amt>InstdAmt"`
-				Name string `xml:"Cdtr>Nm"`
-				IBAN string `xml:"CdtrAcct>Id>IBAN"`
-				Text string `xml:"RmtInf>Ustrd"`
+				Amount     money  `xml:"Amt>InstdAmt"`
+				Name       string `xml:"Cdtr>Nm"`
+				IBAN       string `xml:"CdtrAcct>Id>IBAN"`
+				Text       string `xml:"RmtInf>Ustrd"`
 			} `xml:"CdtTrfTxInf"`
 		} `xml:"PmtInf"`
 	} `xml:"CstmrCdtTrfInitn"`
@@ -60,13 +50,12 @@ func takeTransfers(file []byte, version string, limits Limits) (*Order, error) {
 	if err := xml.Unmarshal(file, &d); err != nil {
 		return nil, &Refusal{Code: "FF01", Text: "no readable XML: " + err.Error()}
 	}
-	order := &Order{MessageID: d.Order.Header.ID, Version: version, IsTransfers: true}
-	var err error
-	if order.CreatedAt, err = createdAt(d.Order.Header.Created); err != nil {
+	order, err := d.Order.Header.open(version)
+	if err != nil {
 		return order, err
 	}
-	count, sum := 0, new(big.Rat)
-	ids := map[string]bool{}
+	order.IsTransfers = true
+	whole := newTally()
 	for i := range d.Order.Blocks {
 		b := &d.Order.Blocks[i]
 		if b.Method != "TRF" || b.Level != "SEPA" || b.Charges != "SLEV" {
@@ -77,44 +66,24 @@ func takeTransfers(file []byte, version string, limits Limits) (*Order, error) {
 			return order, &Refusal{Code: "DT01", Text: "the execution date is none"}
 		}
 		block := Block{ID: b.ID, Due: due, BatchBooking: b.Batch == "true", Creditor: b.Debtor, Account: b.Account}
-		blockSum := new(big.Rat)
+		part := whole.part()
 		for _, t := range b.Transfers {
-			amount, ok := new(big.Rat).SetString(t.Amount.Text)
-			if !ok || t.Amount.Currency != "EUR" {
-				return order, &Refusal{Code: "AM01", Text: "an amount is none in euro"}
+			cents, err := part.take(t.EndToEndID, t.Amount)
+			if err != nil {
+				return order, err
 			}
-			cents := new(big.Rat).Mul(amount, big.NewRat(100, 1))
-			if ids[t.EndToEndID] || !cents.IsInt() || cents.Sign() <= 0 {
-				return order, &Refusal{Code: "AM05", Text: "the transfer " + t.EndToEndID + " comes twice or is of no amount"}
-			}
-			ids[t.EndToEndID] = true
-			blockSum.Add(blockSum, amount)
-			block.Debits = append(block.Debits, Debit{EndToEndID: t.EndToEndID, Cents: cents.Num().Int64(), Name: t.Name, IBAN: t.IBAN, Text: t.Text})
+			block.Debits = append(block.Debits, Debit{EndToEndID: t.EndToEndID, Cents: cents, Name: t.Name, IBAN: t.IBAN, Text: t.Text})
 		}
-		if err := agree(b.Count, b.Sum, len(b.Transfers), blockSum); err != nil {
+		if err := errors.Join(part.agree(b.Count, b.Sum), block.checkTransfers(order.CreatedAt)); err != nil {
 			return order, err
 		}
-		count, sum = count+len(b.Transfers), sum.Add(sum, blockSum)
-		if err := block.checkTransfers(order.CreatedAt); err != nil {
-			return order, err
-		}
+		whole.add(part)
 		order.Blocks = append(order.Blocks, block)
-	}
-	if limits.Entries > 0 && count > limits.Entries {
-		return order, &Refusal{Code: "AM13", Text: fmt.Sprintf("%d transfers, %d are allowed in a file", count, limits.Entries)}
 	}
 	if err := order.checkTransferText(d.Order.Header.Party); err != nil {
 		return order, err
 	}
-	return order, agree(d.Order.Header.Count, d.Order.Header.Sum, count, sum)
-}
-
-func createdAt(text string) (time.Time, error) {
-	created, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(text, "Z")) // with or without a zone
-	if err != nil {
-		return created, &Refusal{Code: "DT01", Text: "the time of creation is none"}
-	}
-	return created, nil
+	return order, whole.end(&d.Order.Header, limits)
 }
 
 // checkTransfers holds a block against the calendar.
@@ -141,10 +110,5 @@ func (o *Order) checkTransferText(party string) error {
 			}
 		}
 	}
-	for _, text := range texts {
-		if text == "" || outside.MatchString(text) || strings.Contains(text, "//") {
-			return &Refusal{Code: "FF10", Text: fmt.Sprintf("%q has characters outside the scheme", text)}
-		}
-	}
-	return nil
+	return checkCharacters(texts)
 }
