@@ -67,6 +67,14 @@ drill: test-packages bin/testenv ## Rehearse the disaster on both engines: load,
 	@scripts/require-test TestRestoreDrill ./internal/backup
 	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestRestoreDrill$$' ./internal/backup
 
+.PHONY: prove
+prove: test-packages bin/testenv ## Prove the bank at full size: payments to files and back, killed; a year at every bank; large files [PAYMENTS=10000 COLLECTIONS=100000]
+	@scripts/require-test TestProveTheBank ./cmd/sepad
+	@scripts/require-test TestAYearOfRebills ./internal/banking
+	@SEPAD_PROVE_PAYMENTS='$(or $(PAYMENTS),10000)' SEPAD_PROVE_COLLECTIONS='$(or $(COLLECTIONS),100000)' \
+		$(WITH_SERVERS) go test -count=1 -v -timeout=1h -run '^Test(ProveTheBank|LargeFilesTakeNoMoreMemory)$$' ./cmd/sepad
+	@SEPAD_PROVE=1 $(WITH_SERVERS) go test -count=1 -v -timeout=1h -run '^TestAYearOfRebills$$' ./internal/banking
+
 .PHONY: rotation
 rotation: test-packages bin/testenv ## Rotate the encryption keys of processes under load, as documented
 	@scripts/require-test TestKeysAreRotatedUnderLoad ./internal/app

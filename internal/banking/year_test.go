@@ -81,6 +81,9 @@ func (b *bundle) wantBooks(t *testing.T) {
 	if open := b.open(t); len(open) != 0 {
 		t.Errorf("open lines: %+v", open)
 	}
+	for _, finding := range storetest.ReadBooks(t, b.Env.URL).AuditRecords(b.Now(t)) {
+		t.Error(finding)
+	}
 	if lost := b.Env.Count(t, `(SELECT 1 FROM transactions t WHERE status <> 'pending' AND type <> 'sdd_mandate' AND NOT EXISTS (
 		SELECT 1 FROM events e WHERE e.event_key = 'transaction.created:' || t.id)) AS lost`); lost != 0 {
 		t.Errorf("%d transactions were never told", lost)

@@ -156,9 +156,13 @@ func (b *Books) firstSteps(s *BookedSubscription) (steps []step) {
 	if at, later := b.toldLater(x); later {
 		steps = append(steps, step{at, func(r *replayed) string {
 			r.open = ""
-			if x.Status == payment.TransactionDeclined {
+			switch {
+			case x.Status == payment.TransactionDeclined && s.Frequency != "" && sepa.ReasonFor(x.GatewayCode).Follows == sepa.FollowsCreditor:
+				// By our own mistake: it is collected again.
+				r.period, r.next, r.sequence = s.firstPeriod(), payment.DateOf(at), x.Sequence
+			case x.Status == payment.TransactionDeclined:
 				r.ended, r.endCode = payment.CancelledByRefusal, x.reasonCode()
-			} else if x.AmountMinor > 0 {
+			case x.AmountMinor > 0:
 				r.billed = at
 			}
 			return ""

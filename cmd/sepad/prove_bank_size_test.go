@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sepad/internal/testenv"
+	"sepad/internal/vault"
+)
+
+// proveCollectionsVariable says how many collections the larger of two files has; make prove says a hundred thousand.
+const (
+	proveCollectionsVariable = "SEPAD_PROVE_COLLECTIONS"
+	defaultCollections       = 8_000
+	// smallerFile is how much smaller the other one is, and moreMemory what the larger may need beyond it.
+	smallerFile = 8
+	moreMemory  = 24 << 20
+)
+
+// TestLargeFilesTakeNoMoreMemory writes a file of so many collections in one run, and reads the statement that books them
+// one by one: whatever their number is, the program needs the memory that a small file needs.
+func TestLargeFilesTakeNoMoreMemory(t *testing.T) {
+	t.Parallel()
+	large := numberFrom(t, proveCollectionsVariable, defaultCollections)
+	small := measureSize(t, large/smallerFile)
+	big := measureSize(t, large)
+	for what, used := range map[string][2]int64{"writing": {small.write, big.write}, "reading": {small.read, big.read}} {
+		if used[1] > used[0]+moreMemory {
+			t.Errorf("%s %d collections takes %d MiB, and %d take %d MiB", what, large/smallerFile, used[0]>>20, large, used[1]>>20)
+		}
+	}
+}
+
+// usedMemory is what writing and reading took at most, in bytes.
+type usedMemory struct{ write, read int64 }
+
+func measureSize(t *testing.T, collections int) (used usedMemory) {
+	t.Helper()
+	s := openSize(t, collections)
+	began := time.Now()
+	used.write = s.run("bank", "write", "--gateway", "House bank")
+	wrote := time.Since(began)
+	var written int
+	s.one(&written, `SELECT COALESCE(SUM(entry_count), 0) FROM bank_files WHERE state = 'sent'`)
+	statement := s.statement()
+	began = time.Now()
+	used.read = s.run("bank", "read", "--gateway", "House bank", statement)
+	var settled int
+	s.one(&settled, `SELECT COUNT(*) FROM transactions WHERE status = 'approved'`)
+	if written != collections || settled != collections {
+		t.Errorf("of %d collections %d were written and %d settled", collections, written, settled)
+	}
+	t.Logf("%d collections: written in %s with %d MiB, read in %s with %d MiB", collections, wrote.Round(time.Millisecond), used.write>>20,
+		time.Since(began).Round(time.Millisecond), used.read>>20)
+	validateFiles(t, filepath.Join(s.folder, "bank"))
+	return used
+}
+
+// size is a database in which many collections wait.
+type size struct {
+	t        *testing.T
+	folder   string
+	settings []string
+	db       *sql.DB
+}
+
+func openSize(t *testing.T, collections int) *size {
+	t.Helper()
+	s := &size{t: t, folder: t.TempDir()}
+	url := testenv.PostgresURL(t)
+	s.settings = []string{"SEPAD_DATABASE_URL=" + url, "SEPAD_ENCRYPTION_KEYS=" + vault.GenerateKey(), "SEPAD_ENVIRONMENT=sandbox"}
+	write(t, s.folder, "shop.yaml", fmt.Sprintf(`tenants:
+  - id: 018f0000-0000-7000-8000-0000000000aa
+    name: Shop
+    creditor: {name: Shop GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
+    gateways:
+      - {id: %s, name: House bank, adapter: bank, test_mode: true, descriptor: SHOP, settings: {account_iban: DE89370400440532013000, folder: %s/bank, max_entries: 1000000}}
+`, gatewayOf(0), s.folder))
+	for _, args := range [][]string{{"migrate"}, {"apply", "-f", "shop.yaml"}} {
+		mustSucceed(t, execute(t, command(t, s.folder, s.settings, args...)))
+	}
+	made := execute(t, command(t, s.folder, s.settings, "keys", "create", "shop"))
+	mustSucceed(t, made)
+	s.payOnce(strings.TrimSpace(made.stdout))
+	var err error
+	if s.db, err = sql.Open("pgx", url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.db.Close() })
+	copies, err := os.ReadFile("../../bench/sql/collections.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for statement := range strings.SplitSeq(fmt.Sprintf(string(copies), collections-1), ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// payOnce makes the payment that is copied.
+func (s *size) payOnce(key string) {
+	s.t.Helper()
+	server := startServe(s.t, s.folder, s.settings)
+	defer server.stop(syscall.SIGTERM)
+	status, body := server.call(http.MethodPost, "/api/v1/payment-sessions/", key, `{"gateway_id": "`+gatewayOf(0)+`", "amount": "29.99", "currency": "EUR",
+		"billing_type": "ONE_OFF", "lead": {"first_name": "Ada", "last_name": "Byron", "email": "payer@mail.example", "country": "DE"}}`)
+	if token := firstMatch(body, `"session_token":"([^"]+)"`); token != "" {
+		status, body = server.call(http.MethodPost, "/api/v1/payment-sessions/"+token+"/pay/", "", `{"iban": "`+germanIBAN(1)+`", "iban_holder_name": "Ada Byron"}`)
+	}
+	if status != http.StatusOK {
+		s.t.Fatalf("%d: %s", status, body)
+	}
+}
+
+// run runs a command and gives the most memory that it had.
+func (s *size) run(args ...string) int64 {
+	s.t.Helper()
+	cmd := command(s.t, s.folder, s.settings, args...)
+	mustSucceed(s.t, execute(s.t, cmd))
+	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+}
+
+func (s *size) one(into any, query string) {
+	s.t.Helper()
+	if err := s.db.QueryRowContext(s.t.Context(), query).Scan(into); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// statement books every payment by itself.
+func (s *size) statement() string {
+	s.t.Helper()
+	path := filepath.Join(s.folder, "camt053.xml")
+	file, err := os.Create(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := s.db.QueryContext(s.t.Context(), "SELECT merchant_transaction_id FROM transactions")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer rows.Close()
+	out := bufio.NewWriter(file)
+	fmt.Fprint(out, `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>S1</MsgId></GrpHdr><Stmt><Id>S1</Id>`+
+		`<Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>`)
+	for i := 1; rows.Next(); i++ {
+		var reference string
+		if err := rows.Scan(&reference); err != nil {
+			s.t.Fatal(err)
+		}
+		fmt.Fprintf(out, `<Ntry><NtryRef>%d</NtryRef><Amt Ccy="EUR">29.99</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-11-20</Dt></BookgDt>`+
+			`<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>IDDT</Cd><SubFmlyCd>ESDD</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs><EndToEndId>%s</EndToEndId></Refs>`+
+			`<Amt Ccy="EUR">29.99</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls></NtryDtls></Ntry>`+"\n", i, reference)
+	}
+	fmt.Fprint(out, `</Stmt></BkToCstmrStmt></Document>`)
+	if err := errors.Join(rows.Err(), out.Flush()); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
