@@ -78,7 +78,7 @@ var (
 		short:  "{w}, {d} {m}", days: [7]string{"niedz.", "pon.", "wt.", "śr.", "czw.", "pt.", "sob."},
 	}
 	swedish = Locale{
-		decimal: ",", group: wideSpace, groupFrom: 5, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralOne,
+		decimal: ",", group: wideSpace, groupFrom: 4, money: "{n}" + wideSpace + "{s}", date: "{d} {m} {y}", plural: pluralOne,
 		months: [12]string{"januari", "februari", "mars", "april", "maj", "juni", "juli", "augusti", "september", "oktober", "november", "december"},
 		short:  "{w} {d} {m}", days: [7]string{"sön", "mån", "tis", "ons", "tors", "fre", "lör"},
 	}

@@ -97,12 +97,12 @@ var (
 		Product:      "Produkt",
 	}
 	slovenian = texts{
-		Subject:      "{merchant}: bremenitev {amount} dne {date}",
-		SubjectMoved: "{merchant}: bremenitev {amount} šele dne {date}",
+		Subject:      "{merchant}: bremenitev {amount}, {date}",
+		SubjectMoved: "{merchant}: nov datum bremenitve {amount}: {date}",
 		Title:        "Vaša naslednja bremenitev",
 		TitleMoved:   "Vaša bremenitev ima nov datum",
-		Intro:        "{creditor} bo dne {date} z direktno obremenitvijo SEPA bremenil vaš račun, ki se konča s {last4}, za {amount}.",
-		IntroMoved:   "Bremenitev na napovedani dan ni bila mogoča. {creditor} bo vaš račun, ki se konča s {last4}, bremenil za {amount} dne {date}.",
+		Intro:        "{creditor} bo z direktno obremenitvijo SEPA bremenil vaš račun, ki se konča s {last4}, za {amount}. Datum bremenitve: {date}.",
+		IntroMoved:   "Bremenitev na napovedani dan ni bila mogoča. {creditor} bo vaš račun, ki se konča s {last4}, bremenil za {amount}. Novi datum bremenitve: {date}.",
 		Cover:        "Poskrbite, da bo tega dne na računu dovolj denarja. Drugega vam ni treba storiti.",
 		Refund:       "V osmih tednih od dneva bremenitve vam banka znesek na zahtevo vrne brez navedbe razloga.",
 		Ask:          "Imate vprašanje ali kaj ni v redu? Pišite na {contact}.",
