@@ -211,14 +211,14 @@ func measureBankStatement(ctx context.Context, l *lab, w work) (measurement, err
 }
 
 // unsettle makes of every payment what it was before the statement.
-const unsettle = `TRUNCATE bank_lines, bank_statement_parts, bank_statements;
+var unsettle = `TRUNCATE bank_lines, bank_statement_parts, bank_statements;
 	DELETE FROM events WHERE kind = 'transaction.status_changed';
 	UPDATE transactions SET status = 'pending', settle_due_at = 4000000000000000;
 	UPDATE orders SET status = 'PENDING';
 	UPDATE bank_files SET state = 'sent';
 	VACUUM transactions, orders, events;
 	INSERT INTO bank_statements (tenant_id, id, gateway_id, name, content_hash, content_sealed, state, problem, line_count, created_at)
-		SELECT id, '00000000-0000-7000-8000-000000000001', id, '', '', '', 'read', '', 0, 1 FROM tenants WHERE number = 1`
+		SELECT id, '00000000-0000-7000-8000-000000000001', id, '', '', '', 'read', '', 0, 1 FROM tenants WHERE id = '` + recordID(kindTenant, 1) + `'`
 
 func timedStatement(databaseURL string, count int, play func(context.Context) error) side {
 	return func(ctx context.Context) (sample, error) {

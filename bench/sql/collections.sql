@@ -1,6 +1,7 @@
 -- Copies the one payment that waits for a bank's file, with all that it hangs on,
 -- until there are %[1]d more. They keep its mandate, to which the sealed account
--- number is bound.
+-- number is bound; by name it becomes one of them.
+UPDATE transactions SET merchant_transaction_id = 'BENCH-0';
 CREATE FUNCTION copy_id(n bigint) RETURNS uuid IMMUTABLE LANGUAGE sql
     RETURN ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid;
 INSERT INTO leads SELECT r.* FROM leads AS p, generate_series(1::bigint, %[1]d) AS n,

@@ -11,8 +11,9 @@ import (
 	"sepad/internal/store"
 )
 
-// lineBatch is how many lines are worked on at a time: what they speak of is read, changed and written together.
-const lineBatch = 1000
+// lineBatch is how many lines are worked on at a time: what they speak of is read, changed and written together, by
+// statements that list as many.
+const lineBatch = 1024
 
 // item is one line of a file on its way: what it says and, where it may speak of one collection, how that is found and
 // what it means for it.

@@ -9,10 +9,19 @@ import (
 // few texts, which the databases then know as prepared statements.
 var batchSizes = []int{128, 32, 8, 1}
 
+// listSizes are the numbers of single values that one statement may list.
+var listSizes = append([]int{1024}, batchSizes...)
+
 // InBatches cuts rows into pieces of those sizes.
-func InBatches[T any](all []T) iter.Seq[[]T] {
+func InBatches[T any](all []T) iter.Seq[[]T] { return inPieces(all, batchSizes) }
+
+// InLists does so with values that stand for themselves, of which a statement takes
+// more than of whole rows.
+func InLists[T any](all []T) iter.Seq[[]T] { return inPieces(all, listSizes) }
+
+func inPieces[T any](all []T, sizes []int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
-		for _, size := range batchSizes {
+		for _, size := range sizes {
 			for len(all) >= size {
 				if !yield(all[:size]) {
 					return

@@ -127,7 +127,7 @@ func (s steps) add(from, to string, id uuid.UUID) {
 // takeSteps has rows take their steps, all of them or none.
 func (tx *Tx) takeSteps(all steps, update string, tenantID uuid.UUID) error {
 	for made, ids := range all {
-		for batch := range db.InBatches(ids) {
+		for batch := range db.InLists(ids) {
 			result, err := tx.Query(update+db.Placeholders(5, 1, len(batch))+` RETURNING id`,
 				append([]any{tenantID, made.to, db.Micros(tx.At), made.from}, batch...)...)
 			moved, err := db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })

@@ -44,7 +44,7 @@ func (t Tenant) ChargebacksByMerchantID(ctx context.Context, references []string
 // statement can name. The query's own arguments come before them.
 func findNamed[N, T any](ctx context.Context, t Tenant, query string, names []N, more []any, scan func(db.Rows) (T, error)) ([]T, error) {
 	var all []T
-	for batch := range db.InBatches(names) {
+	for batch := range db.InLists(names) {
 		args := make([]any, 0, len(more)+len(batch))
 		args = append(args, more...)
 		for _, name := range batch {
