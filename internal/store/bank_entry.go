@@ -139,16 +139,16 @@ var kindTypes = map[BankFileKind]string{
 }
 
 // Collectibles gives what waits for a kind of file at an account, in the order of
-// its ids, beginning after one.
+// its ids, beginning after one. What is in a file has its name from it, and waits no
+// more.
 func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, kind BankFileKind, until CollectibleUntil, after uuid.UUID, limit int) ([]Collectible, error) {
 	last := "9"
 	if !until.DueDate.IsZero() {
 		last = until.DueDate.String()
 	}
-	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, 0, NULL FROM transactions t`+collectibleJoins+`
+	result, err := t.Query(db.PlanAnew(ctx), `SELECT `+collectibleColumns+`, 0, NULL FROM transactions t`+collectibleJoins+`
 		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.processed_at <= $3 AND COALESCE(t.due_date, '') <= $6
 			AND t.status = 'pending' AND `+kindTypes[kind]+` AND t.held_at IS NULL AND t.id > $4 AND NOT (`+isStopped+`)
-			AND NOT EXISTS (SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)
 			AND NOT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id
 				AND a.end_to_end_id = t.merchant_transaction_id)
 		ORDER BY t.id LIMIT $5`, gatewayID, db.Micros(until.TakenAt), after, limit, last)
@@ -158,7 +158,7 @@ func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, kind Bank
 // Redated gives payments of a file that will be collected on another day than was
 // told, with that day.
 func (t Tenant) Redated(ctx context.Context, fileID uuid.UUID, limit int) (map[uuid.UUID]payment.Date, error) {
-	result, err := t.Query(ctx, `SELECT e.transaction_id, e.due_date FROM bank_file_entries e
+	result, err := t.Query(db.PlanAnew(ctx), `SELECT e.transaction_id, e.due_date FROM bank_file_entries e
 		JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
 		WHERE e.tenant_id = $1 AND e.file_id = $2 AND t.due_date < e.due_date LIMIT $3`, fileID, limit)
 	type redated struct {
@@ -236,7 +236,7 @@ func (t Tenant) Presented(ctx context.Context, ids []uuid.UUID) ([]Presented, er
 // Collected gives the payments of a block in their order, beginning after a
 // position.
 func (t Tenant) Collected(ctx context.Context, blockID string, after, limit int) ([]Collectible, error) {
-	result, err := t.Query(ctx, `SELECT `+collectibleColumns+`, e.position, `+previousCollection+` FROM bank_file_entries e
+	result, err := t.Query(db.PlanAnew(ctx), `SELECT `+collectibleColumns+`, e.position, `+previousCollection+` FROM bank_file_entries e
 		JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id`+collectibleJoins+`
 		WHERE e.tenant_id = $1 AND e.block_id = $2 AND e.position > $3 ORDER BY e.position LIMIT $4`, blockID, after, limit)
 	return db.Collect(result, err, scanCollectible)
@@ -328,14 +328,14 @@ func scanBankEntry(r db.Rows) (e BankFileEntry, err error) {
 // BankFileEntries gives the payments of a file in their order, beginning after a
 // position.
 func (t Tenant) BankFileEntries(ctx context.Context, fileID uuid.UUID, after, limit int) ([]BankFileEntry, error) {
-	result, err := t.Query(ctx, bankEntryQuery+`AND e.file_id = $2 AND e.position > $3 ORDER BY e.position LIMIT $4`, fileID, after, limit)
+	result, err := t.Query(db.PlanAnew(ctx), bankEntryQuery+`AND e.file_id = $2 AND e.position > $3 ORDER BY e.position LIMIT $4`, fileID, after, limit)
 	return db.Collect(result, err, scanBankEntry)
 }
 
 // BankBlockEntries gives the payments of an account's block in their order,
 // beginning after a position.
 func (t Tenant) BankBlockEntries(ctx context.Context, gatewayID uuid.UUID, blockID string, after, limit int) ([]BankFileEntry, error) {
-	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.block_id = $3 AND e.position > $4
+	result, err := t.Query(db.PlanAnew(ctx), bankEntryQuery+`AND e.gateway_id = $2 AND e.block_id = $3 AND e.position > $4
 		ORDER BY e.position LIMIT $5`, gatewayID, blockID, after, limit)
 	return db.Collect(result, err, scanBankEntry)
 }
