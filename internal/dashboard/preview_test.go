@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"sepad/internal/app/apptest"
 	"sepad/internal/store"
 )
@@ -42,4 +44,33 @@ func TestHostedPagesAreLookedAt(t *testing.T) {
 			show("/dashboard/setup/pages/"+id+"/preview/", http.StatusNotFound)
 		}
 	})
+}
+
+func TestThePreviewIsLive(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	link, err := s.App.People.DeveloperLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := openTab(t, s)
+	p.do(chromedp.Navigate(link.URL))
+	p.awaitHead("Overview")
+	p.do(chromedp.Navigate(s.URL + "/dashboard/setup/"))
+	p.awaitHead("Setup")
+	p.picture("setup")
+	p.do(chromedp.Navigate(s.URL + "/dashboard/setup/pages/" + standardPage + "/"))
+	p.awaitHead("Standard page")
+	const within = `document.querySelector("iframe").contentDocument`
+	p.await(within + `?.documentElement.lang === "en" && ` + within + `.querySelector("form")`)
+	p.picture("preview")
+	for id, value := range map[string]string{"lang": "de", "state": "paid"} {
+		evaluate[bool](p, `(() => {
+			const field = document.getElementById("`+id+`");
+			field.value = "`+value+`";
+			return field.dispatchEvent(new Event("change", { bubbles: true }));
+		})()`)
+		p.await(`new URL(location).searchParams.get("` + id + `") === "` + value + `"`)
+	}
+	p.await(within + `?.documentElement.lang === "de" && ` + within + `.body.innerText.includes("Vielen Dank")`)
 }
