@@ -101,6 +101,9 @@ func (a *Admin) identify(r *http.Request) (people.Principal, error) {
 	who, known := people.Root(), web.Brings(r, a.Token)
 	who.Name = a.TokenHolder
 	if !known {
+		if err := a.Guard.Hear(r); err != nil {
+			return who, err
+		}
 		var err error
 		if who, known, err = a.People.Bearer(r.Context(), web.ReadCredential(r).Secret); err != nil {
 			return who, err

@@ -141,7 +141,7 @@ func TestTheDashboardIsClosed(t *testing.T) {
 	})
 	t.Run("pages load nothing of others, and are kept nowhere", func(t *testing.T) {
 		answer := s.Do(t, apptest.Request{Path: "/dashboard/sign-in/"}).Want(t, http.StatusOK, nil)
-		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';", "Cache-Control": "no-store", "Referrer-Policy": "same-origin"} {
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';", "Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff"} {
 			if got := answer.Header.Get(name); !strings.HasPrefix(got, want) {
 				t.Errorf("%s is %q", name, got)
 			}

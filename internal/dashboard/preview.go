@@ -46,7 +46,7 @@ func (d *Dashboard) showSetup(w http.ResponseWriter, r *http.Request) error {
 	}
 	var shown setupView
 	for _, tenant := range tenants {
-		setup, err := d.setup(r, tenant.ID)
+		setup, err := d.Store.CurrentSetup(r.Context(), tenant.ID)
 		if err != nil {
 			return err
 		}
@@ -57,14 +57,6 @@ func (d *Dashboard) showSetup(w http.ResponseWriter, r *http.Request) error {
 		shown.Merchants = append(shown.Merchants, one)
 	}
 	return d.page(w, r, "setup", "Setup", shown)
-}
-
-func (d *Dashboard) setup(r *http.Request, tenant uuid.UUID) (*merchant.Setup, error) {
-	version, err := d.Store.SetupVersion(r.Context(), tenant)
-	if err != nil {
-		return nil, err
-	}
-	return d.Store.Setup(r.Context(), tenant, version)
 }
 
 // sorted are records by name.
@@ -104,7 +96,7 @@ func (d *Dashboard) showPreview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return web.ErrNotFound
 	}
-	setup, err := d.setupOfPage(r, id)
+	setup, err := d.Store.SetupOfPage(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -122,22 +114,4 @@ func (d *Dashboard) showPreview(w http.ResponseWriter, r *http.Request) error {
 		Page: page, Tenant: setup.Tenant, Choices: chosen, States: d.Preview.States, Languages: d.Preview.Languages,
 		Frame: "/dashboard/setup/pages/" + id.String() + "/preview/?" + asked.Encode(),
 	})
-}
-
-// setupOfPage finds the merchant of a hosted page among those of whoever asks.
-func (d *Dashboard) setupOfPage(r *http.Request, page uuid.UUID) (*merchant.Setup, error) {
-	tenants, err := d.Store.Tenants(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	for _, tenant := range tenants {
-		setup, err := d.setup(r, tenant.ID)
-		if err != nil {
-			return nil, err
-		}
-		if _, found := setup.HostedPages[page]; found {
-			return setup, nil
-		}
-	}
-	return nil, web.ErrNotFound
 }

@@ -107,6 +107,7 @@ func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, n
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "same-origin")
+	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Vary", "Accept-Encoding")

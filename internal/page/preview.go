@@ -67,7 +67,7 @@ func (p *Page) sample(r *http.Request, bad payment.Fields) (checkout.View, error
 	if err != nil {
 		return checkout.View{}, web.ErrNotFound
 	}
-	setup, err := p.setupOf(r, id)
+	setup, err := p.Store.SetupOfPage(r.Context(), id)
 	if err != nil {
 		return checkout.View{}, err
 	}
@@ -97,30 +97,6 @@ func (p *Page) sample(r *http.Request, bad payment.Fields) (checkout.View, error
 		bad.Add("campaign", "The page's tenant has no campaign with this id.")
 	}
 	return v, nil
-}
-
-// setupOf finds the tenant of a hosted page. Operators ask seldom, and tenants
-// are few: no index is kept for it.
-func (p *Page) setupOf(r *http.Request, id uuid.UUID) (*merchant.Setup, error) {
-	ctx := r.Context()
-	tenants, err := p.Store.Tenants(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, tenant := range tenants {
-		version, err := p.Store.SetupVersion(ctx, tenant.ID)
-		if err != nil {
-			return nil, err
-		}
-		setup, err := p.Store.Setup(ctx, tenant.ID, version)
-		if err != nil {
-			return nil, err
-		}
-		if _, found := setup.HostedPages[id]; found {
-			return setup, nil
-		}
-	}
-	return nil, web.ErrNotFound
 }
 
 // pay makes up the attempt that a state speaks of.

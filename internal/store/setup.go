@@ -96,6 +96,34 @@ func (s *Store) Tenants(ctx context.Context) ([]merchant.Tenant, error) {
 	return reached(ctx, all, err, func(t merchant.Tenant) uuid.UUID { return t.ID })
 }
 
+// SetupOfPage is that of the tenant who has a hosted page, among those that a call reaches. Operators
+// ask seldom, and tenants are few: no index is kept for it.
+func (s *Store) SetupOfPage(ctx context.Context, page uuid.UUID) (*merchant.Setup, error) {
+	tenants, err := s.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, tenant := range tenants {
+		setup, err := s.CurrentSetup(ctx, tenant.ID)
+		if err != nil {
+			return nil, err
+		}
+		if _, found := setup.HostedPages[page]; found {
+			return setup, nil
+		}
+	}
+	return nil, errForeign
+}
+
+// CurrentSetup is a tenant's set-up as it is now.
+func (s *Store) CurrentSetup(ctx context.Context, tenantID uuid.UUID) (*merchant.Setup, error) {
+	version, err := s.SetupVersion(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	return s.Setup(ctx, tenantID, version)
+}
+
 // IsNotFound tells that a read found no row.
 func IsNotFound(err error) bool { return errors.Is(err, db.ErrNoRow) }
 

@@ -39,6 +39,14 @@ func Brings(r *http.Request, tokens ...string) (isRight bool) {
 	return isRight
 }
 
+// Hear refuses a caller who has guessed too often, before anything is looked up for him.
+func (g TokenGuard) Hear(r *http.Request) error {
+	if wait := g.Guesses.Judge(r.Context(), ClientKey(r.Context()), false, g.Clock.Now()); wait > 0 {
+		return Throttled(wait)
+	}
+	return nil
+}
+
 // Judge refuses a request whose credential is not right, and one of a caller who has
 // guessed too often.
 func (g TokenGuard) Judge(r *http.Request, isRight bool) error {
