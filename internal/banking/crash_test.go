@@ -2,9 +2,12 @@ package banking_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,6 +105,67 @@ func TestManyProcessesReadTheSameAnswers(t *testing.T) {
 		}
 		if left, _ := filepath.Glob(filepath.Join(b.folder, "in", "*")); len(left) != 0 {
 			t.Errorf("left in the inbox: %v", left)
+		}
+	})
+}
+
+// dying is a context that ends when it has been asked for its end so often: a process that dies at a step.
+type dying struct {
+	context.Context
+	die  context.CancelFunc
+	left atomic.Int64
+}
+
+func dieAfter(ctx context.Context, steps int64) *dying {
+	ctx, cancel := context.WithCancel(ctx)
+	d := &dying{Context: ctx, die: cancel}
+	d.left.Store(steps)
+	return d
+}
+
+func (d *dying) Done() <-chan struct{} {
+	if d.left.Add(-1) <= 0 {
+		d.die()
+	}
+	return d.Context.Done()
+}
+
+// TestACrashAtAnyStepOfReadingLosesNothing reads the bank's credits before the refusals that explain them. The reader of
+// each file dies at its first step, then at its second, until it comes to the end.
+func TestACrashAtAnyStepOfReadingLosesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s, "settle_days: 30", "batch_booking: true")
+		ids := map[string]string{b.pay(t, apptest.Approved): "approved", b.pay(t, apptest.DeclinedFinal): "declined"}
+		b.cutOff(t)
+		b.Advance(t, 14*24*time.Hour)
+		order, err := playedbank.Take(b.out(t)[0], playedbank.Limits{})
+		must(t, err)
+		answers, err := playedbank.Answers(order, playedbank.Plain, b.Now(t))
+		must(t, err)
+		deaths := 0
+		for _, answer := range slices.Backward(answers) {
+			for steps := int64(1); ; steps++ {
+				ctx := dieAfter(t.Context(), steps)
+				_, err := b.App.Banking.Read(ctx, b.account, answer.Name, asFile(answer.Content), false)
+				ctx.die()
+				if err == nil {
+					break
+				}
+				deaths++
+			}
+		}
+		if deaths < 10*len(answers) {
+			t.Errorf("%d readers died at %d files", deaths, len(answers))
+		}
+		for id, status := range ids {
+			b.wantStatus(t, id, status)
+		}
+		if open := b.open(t); len(open) != 0 {
+			t.Errorf("open lines: %+v", open)
+		}
+		if files := b.files(t); len(files) != 1 || files[0].State != store.BankFileSettled {
+			t.Errorf("%+v", files)
 		}
 	})
 }

@@ -211,18 +211,13 @@ func (r *reader) end(err error) error {
 	if r.isDryRun {
 		return nil
 	}
-	err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-		tx.EndBankStatement(r.statement)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	// The file counts as read last: whoever dies before leaves it to be read again, and what it explains with it.
 	if err := r.lookAgain(); err != nil {
 		return err
 	}
 	return r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
 		tx.SettleBankFiles(r.statement.TenantID, r.account.ID)
+		tx.EndBankStatement(r.statement)
 		return nil
 	})
 }
