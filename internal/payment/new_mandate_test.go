@@ -1,0 +1,141 @@
+package payment
+
+import (
+	"testing"
+	"time"
+)
+
+// renewing is a subscription of a price a month, and the attempt by which its payer gives another account.
+func renewing(t *testing.T, change ...func(*Subscription)) (Subscription, Debit) {
+	t.Helper()
+	bought := settle(t, submitted(t, withTerms(monthly)), Outcome{Verdict: VerdictApproved}, noon)
+	sub := *bought.Subscription
+	for _, c := range change {
+		c(&sub)
+	}
+	s, err := NewMandateSession(sub, *bought.Session, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, err := Begin(s, aLead(s), nil, aSubmission(t), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := begun.Debit
+	d.Subscription = &sub
+	return sub, d
+}
+
+func TestTheSessionOfANewMandate(t *testing.T) {
+	t.Parallel()
+	reference, offer := "order-7", NewID()
+	bought := accepted(t, withTerms(monthly), func(s *Session) {
+		s.TenantReferenceID, s.CustomerIP, s.OfferID = &reference, "192.0.2.1", &offer
+	})
+	sub, first := *bought.Subscription, *bought.Session
+	sub.AmountMinor, sub.GatewayID, sub.LeadID = 1999, NewID(), NewID()
+	later := noon.Add(time.Hour)
+	s, err := NewMandateSession(sub, first, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.ID == first.ID || s.Status != SessionPending || !s.HoldsLead || s.MandateReference == first.MandateReference || s.MandateReference == "" {
+		t.Errorf("it begins as %v with mandate %s", s, s.MandateReference)
+	}
+	if !same(s.RenewsID, &sub.ID) || s.GatewayID != sub.GatewayID || s.LeadID != sub.LeadID || !same(s.OfferID, &offer) {
+		t.Errorf("it belongs to %v, gateway %s, lead %s, offer %v", s.RenewsID, s.GatewayID, s.LeadID, s.OfferID)
+	}
+	if s.AttemptsUsed != 0 || s.OpenTransactionID != nil || s.LastTransactionID != nil || s.TenantReferenceID != nil || s.CustomerIP != "" {
+		t.Error("it carries on what happened in the purchase")
+	}
+	if !s.CreatedAt.Equal(later) || !s.UpdatedAt.Equal(later) {
+		t.Errorf("made at %s, changed at %s", s.CreatedAt, s.UpdatedAt)
+	}
+	want := Terms{PriceMinor: 1999, Currency: "EUR", BillingType: TrialRecurring, Frequency: Monthly, TrialUnit: TrialDay, TrialPeriod: 30}
+	if s.Terms != want || s.Terms.DueMinor() != 0 {
+		t.Errorf("its terms are %+v", s.Terms)
+	}
+	sub.Status = SubscriptionCancelled
+	if _, err := NewMandateSession(sub, first, later); KindOf(err) != Conflict {
+		t.Errorf("a subscription that has ended gets another mandate: %v", err)
+	}
+}
+
+func TestDaysUntilTheNextBilling(t *testing.T) {
+	t.Parallel()
+	for date, want := range map[string]int{"2026-03-30": 1, "2026-03-31": 1, "2026-04-01": 1, "2026-04-02": 2, "2126-01-01": MaxTrialPeriod} {
+		if got := daysUntil(day(t, date), noon); got != want {
+			t.Errorf("until %s: %d days, want %d", date, got, want)
+		}
+	}
+	if got := daysUntil(Date{}, noon); got != 1 {
+		t.Errorf("without a date: %d days", got)
+	}
+}
+
+func TestANewMandateCountsOnceItIsApproved(t *testing.T) {
+	t.Parallel()
+	later := noon.AddDate(0, 0, 2)
+	pending := Outcome{Verdict: VerdictPending, GatewayReference: "GW-9"}
+	approved := Outcome{Verdict: VerdictApproved}
+	for name, test := range map[string]struct {
+		outcomes []Outcome
+		renewed  bool
+	}{
+		"approved at once": {[]Outcome{approved}, true},
+		"taken in":         {[]Outcome{pending}, false},
+		"approved later":   {[]Outcome{pending, approved}, true},
+		"refused":          {[]Outcome{noMoney}, false},
+		"refused later":    {[]Outcome{pending, noMoney}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sub, d := renewing(t)
+			if d.Transaction.Type != Mandate || d.Transaction.AmountMinor != 0 || d.Transaction.SequenceType != "" || !same(d.Transaction.SubscriptionID, &sub.ID) {
+				t.Fatalf("the attempt is %v of %v", d.Transaction, d.Transaction.SubscriptionID)
+			}
+			for _, o := range test.outcomes {
+				d = settle(t, d, o, later).Debit
+			}
+			got := *d.Subscription
+			if got.ID != sub.ID || got.Status != SubscriptionActive || got.NextBillingDate != sub.NextBillingDate || !got.LastBilledAt.Equal(sub.LastBilledAt) {
+				t.Errorf("it is %s, billed next %s, last %s", got.Status, got.NextBillingDate, got.LastBilledAt)
+			}
+			if !test.renewed {
+				if got.MandateReference != sub.MandateReference || got.MandateSessionID != nil || got.SequenceType != sub.SequenceType || !got.SteeredAt.Equal(sub.SteeredAt) {
+					t.Errorf("it has another mandate: %+v", got)
+				}
+				return
+			}
+			if got.MandateReference != d.Transaction.MandateReference || !same(got.MandateSessionID, d.Transaction.SessionID) {
+				t.Errorf("its mandate is %s of %v", got.MandateReference, got.MandateSessionID)
+			}
+			if got.SequenceType != SequenceFirst || !got.MandateUsedAt.Equal(later) || !got.SteeredAt.Equal(later) {
+				t.Errorf("the next is %s, its mandate used at %s, changed at %s", got.SequenceType, got.MandateUsedAt, got.SteeredAt)
+			}
+		})
+	}
+}
+
+func TestWhatIsOwedIsTriedUnderTheNewMandate(t *testing.T) {
+	t.Parallel()
+	open := NewID()
+	for name, test := range map[string]struct {
+		change func(*Subscription)
+		want   string
+	}{
+		"at once when it is past due":        {func(s *Subscription) { s.Status = SubscriptionPastDue }, "2026-03-31"},
+		"not beside a try that is under way": {func(s *Subscription) { s.Status, s.OpenTransactionID = SubscriptionPastDue, &open }, "2026-04-30"},
+		"not before it is due":               {func(*Subscription) {}, "2026-04-30"},
+	} {
+		_, d := renewing(t, test.change)
+		if got := settle(t, d, Outcome{Verdict: VerdictApproved}, noon).Subscription.NextBillingDate; got.String() != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+	sub, d := renewing(t)
+	d.Subscription.Status = SubscriptionCancelled
+	if got := settle(t, d, Outcome{Verdict: VerdictApproved}, noon).Subscription; got.MandateReference != sub.MandateReference {
+		t.Error("a subscription that has ended meanwhile has another mandate")
+	}
+}
