@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/store"
@@ -109,27 +109,6 @@ func TestManyProcessesReadTheSameAnswers(t *testing.T) {
 	})
 }
 
-// dying is a context that ends when it has been asked for its end so often: a process that dies at a step.
-type dying struct {
-	context.Context
-	die  context.CancelFunc
-	left atomic.Int64
-}
-
-func dieAfter(ctx context.Context, steps int64) *dying {
-	ctx, cancel := context.WithCancel(ctx)
-	d := &dying{Context: ctx, die: cancel}
-	d.left.Store(steps)
-	return d
-}
-
-func (d *dying) Done() <-chan struct{} {
-	if d.left.Add(-1) <= 0 {
-		d.die()
-	}
-	return d.Context.Done()
-}
-
 // TestACrashAtAnyStepOfReadingLosesNothing reads the bank's credits before the refusals that explain them. The reader of
 // each file dies at its first step, then at its second, until it comes to the end.
 func TestACrashAtAnyStepOfReadingLosesNothing(t *testing.T) {
@@ -145,15 +124,10 @@ func TestACrashAtAnyStepOfReadingLosesNothing(t *testing.T) {
 		must(t, err)
 		deaths := 0
 		for _, answer := range slices.Backward(answers) {
-			for steps := int64(1); ; steps++ {
-				ctx := dieAfter(t.Context(), steps)
+			checkouttest.Interrupt(t, func(ctx context.Context) error {
 				_, err := b.App.Banking.Read(ctx, b.account, answer.Name, asFile(answer.Content), false)
-				ctx.die()
-				if err == nil {
-					break
-				}
-				deaths++
-			}
+				return err
+			}, func(error) bool { deaths++; return false })
 		}
 		if deaths < 10*len(answers) {
 			t.Errorf("%d readers died at %d files", deaths, len(answers))

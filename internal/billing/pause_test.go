@@ -1,9 +1,12 @@
 package billing_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
 )
@@ -41,6 +44,36 @@ func TestACreditorsMistakePausesTheAccount(t *testing.T) {
 		}
 		if _, err := d.Resume(t.Context(), d.NewShop(t).ID, first.GatewayID); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("resumed by another tenant: %v", err)
+		}
+	})
+}
+
+func TestWhoResumesAnAccountIsOnRecord(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictDeclined, Decline: payment.Decline{Code: payment.DeclineUnknown, GatewayCode: "AC03"}})
+		d.bill(t, 1)
+		checkouttest.Interrupt(t, func(ctx context.Context) error {
+			ended, err := d.Resume(ctx, sub.TenantID, sub.GatewayID)
+			if err == nil && (ended.GatewayID != sub.GatewayID || ended.Code != "AC03") {
+				t.Errorf("resumed is %+v", ended)
+			}
+			return err
+		}, func(error) bool {
+			if strings.Contains(d.Log(), "go on") {
+				t.Error("it is said to go on, and it does not")
+			}
+			return false
+		})
+		if paused, err := d.Store.Tenant(sub.TenantID).RebillPauses(t.Context()); err != nil || len(paused) != 0 {
+			t.Errorf("paused are %+v: %v", paused, err)
+		}
+		if !strings.Contains(d.Log(), "the rebills of a gateway account go on") || !strings.Contains(d.Log(), sub.GatewayID.String()) {
+			t.Errorf("the log does not say so: %s", d.Log())
+		}
+		if n := d.Env.Count(t, "audit_entries WHERE action = 'gateway.resume' AND object_id = '"+sub.GatewayID.String()+"' AND tenant_id = '"+sub.TenantID.String()+"'"); n != 1 {
+			t.Errorf("%d entries in the audit trail", n)
 		}
 	})
 }

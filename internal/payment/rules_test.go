@@ -31,6 +31,14 @@ func TestAnAttemptTakesTheSessionsReference(t *testing.T) {
 			t.Errorf("%s: %q, inherited %t", name, *got.TenantReferenceID, got.InheritsReference)
 		}
 	}
+	later := noon.Add(time.Minute)
+	begun, err := Begin(aSession(), aLead(s), nil, aSubmission(t), later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if begun.Transaction.TenantReferenceID != nil || begun.Transaction.InheritsReference || !begun.Session.UpdatedAt.Equal(later) {
+		t.Errorf("where nobody says one: %+v, changed at %s", begun.Transaction.TenantReferenceID, begun.Session.UpdatedAt)
+	}
 }
 
 func TestAnotherAttemptTakesTheOrderBack(t *testing.T) {

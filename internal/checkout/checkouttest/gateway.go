@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
 
@@ -19,6 +20,7 @@ var errSilent = errors.New("the connection broke")
 // whatever it is asked, and keeps what it was asked.
 type Gateway struct {
 	isLocal, isPlain bool
+	noticeDays       int
 
 	mu        sync.Mutex
 	outcome   payment.Outcome
@@ -35,12 +37,16 @@ type Gateway struct {
 
 func (g *Gateway) kind() gateway.Kind {
 	return gateway.Kind{
-		Name: adapterName, DisplayName: "Played", Real: !g.isLocal, Currencies: []string{"EUR"},
+		Name: adapterName, DisplayName: "Played", Real: !g.isLocal, Batch: g.noticeDays > 0, Currencies: []string{"EUR"},
 		New: func(gateway.Account, gateway.Values) (gateway.Adapter, error) {
-			if g.isPlain {
+			switch {
+			case g.isPlain:
 				return plain{g}, nil
+			case g.noticeDays > 0:
+				return planning{able{plain{g}}}, nil
+			default:
+				return able{plain{g}}, nil
 			}
-			return able{plain{g}}, nil
 		},
 	}
 }
@@ -160,10 +166,11 @@ func keep[T any](ctx context.Context, g *Gateway, list *[]T, question T) (paymen
 	return outcome, err
 }
 
-// plain can be paid through; able can do everything else as well.
+// plain can be paid through; able can do everything else as well; planning knows beforehand when it collects.
 type (
-	plain struct{ *Gateway }
-	able  struct{ plain }
+	plain    struct{ *Gateway }
+	able     struct{ plain }
+	planning struct{ able }
 )
 
 func (g plain) Submit(ctx context.Context, charge gateway.Charge) (payment.Outcome, error) {
@@ -198,3 +205,21 @@ func (g able) Announce(context.Context, string, time.Time) (gateway.Notification
 func (g able) ReceiveNotification(context.Context, gateway.Notification) ([]gateway.Notice, error) {
 	return kept(g.Gateway, &g.notices), nil
 }
+
+func (g planning) Plan(tenant merchant.Tenant, told time.Time, owedFrom payment.Date) payment.Plan {
+	due := g.PreparesUntil(told)
+	if due.Start().Before(owedFrom.Start()) {
+		due = owedFrom
+	}
+	return payment.Plan{DueDate: due, CreditorName: tenant.Name, CreditorIdentifier: "DE98ZZZ09999999999"}
+}
+
+func (g planning) PreparesAt(billing payment.Date) time.Time {
+	return billing.Start().AddDate(0, 0, -g.noticeDays)
+}
+
+func (g planning) PreparesUntil(at time.Time) payment.Date {
+	return payment.DateOf(at.AddDate(0, 0, g.noticeDays))
+}
+
+func (g planning) NoticeDays() int { return g.noticeDays }

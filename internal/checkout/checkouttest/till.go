@@ -62,6 +62,9 @@ func WithSandboxRules(g *Gateway) { g.isLocal = true }
 // WithoutAbilities makes the gateway one that can be paid through and no more.
 func WithoutAbilities(g *Gateway) { g.isPlain = true }
 
+// WithNotice makes the gateway one that collects by files, and tells payers so many days before.
+func WithNotice(days int) func(*Gateway) { return func(g *Gateway) { g.noticeDays = days } }
+
 // Open makes a till on a database.
 func Open(t testing.TB, env *storetest.Env, change ...func(*Gateway)) *Till {
 	t.Helper()
