@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"sepad/internal/checkout"
@@ -54,9 +54,9 @@ type Amount struct {
 	Text  string        `json:"amount"`
 }
 
-func (a *Amount) add(sum store.MatchSum) {
-	a.Count += sum.Count
-	a.Minor += sum.Minor
+func (a *Amount) add(count int, minor payment.Minor) {
+	a.Count += count
+	a.Minor += minor
 }
 
 // Differing is a record that both sides have and describe differently.
@@ -112,13 +112,14 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 	if err != nil {
 		return Report{}, err
 	}
-	if err := run.compare(ctx, match, &report); err != nil || !apply {
+	found, err := run.compare(ctx, match, &report)
+	if err != nil || !apply {
 		return report, err
 	}
 	if err := im.Store.Note(ctx, run.deed("reconciliation.apply")); err != nil {
 		return report, err
 	}
-	return report, run.apply(ctx, match, &report)
+	return report, run.apply(ctx, found, &report)
 }
 
 // stage reads the whole file beside our records, and its period.
@@ -163,7 +164,14 @@ func (r *running) stage(ctx context.Context, lines *lineReader, report *Report) 
 // dropRepeated leaves the first line of each reference to be compared.
 func (r *running) dropRepeated(ctx context.Context, report *Report) error {
 	var repeated []int
-	err := r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) (err error) {
+	err := r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) error {
+		tx.CountStaged()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) (err error) {
 		repeated, err = tx.RepeatedStaged(r.TenantID, r.record.ID)
 		return err
 	})
@@ -174,31 +182,44 @@ func (r *running) dropRepeated(ctx context.Context, report *Report) error {
 	return err
 }
 
-// compare fills the report.
-func (r *running) compare(ctx context.Context, match store.Match, report *Report) error {
-	file, err := match.FileSums(ctx, r.Store)
+// disagreement is what the two sides do not agree on, as far as it is listed.
+type disagreement struct {
+	differing                 []store.Difference
+	missingHere, missingThere []store.Staged
+}
+
+// compare fills the report. A list is read only where the sums say that there is one: each goes through both sides.
+func (r *running) compare(ctx context.Context, match store.Match, report *Report) (f disagreement, err error) {
+	sums, err := match.Sums(ctx, r.Store)
 	if err != nil {
-		return err
+		return f, err
 	}
-	ours, err := match.OurSums(ctx, r.Store)
-	if err != nil {
-		return err
+	report.Totals = totals(sums)
+	has := func(result store.MatchResult) bool {
+		return slices.ContainsFunc(sums, func(sum store.MatchSum) bool { return sum.Result == result })
 	}
-	report.Totals = totals(file, ours)
-	differing, err := match.Differences(ctx, r.Store, maxListed)
-	if err != nil {
-		return err
+	if has(store.Differing) {
+		if f.differing, err = match.Differences(ctx, r.Store, maxListed); err != nil {
+			return f, err
+		}
 	}
-	for _, d := range differing {
+	if has(store.MissingHere) {
+		if f.missingHere, err = match.MissingHere(ctx, r.Store, maxListed); err != nil {
+			return f, err
+		}
+	}
+	if has(store.MissingThere) {
+		if f.missingThere, err = match.MissingThere(ctx, r.Store, maxListed); err != nil {
+			return f, err
+		}
+	}
+	for _, d := range f.differing {
 		report.Differing = append(report.Differing, Differing{
 			Line: d.Line, MerchantTransactionID: d.Known.MerchantTransactionID, Differences: differences(d),
 		})
 	}
-	if report.MissingHere, err = r.missing(ctx, match, store.MissingHere); err != nil {
-		return err
-	}
-	report.MissingThere, err = r.missing(ctx, match, store.MissingThere)
-	return err
+	report.MissingHere, report.MissingThere = oneSided(f.missingHere), oneSided(f.missingThere)
+	return f, nil
 }
 
 func differences(d store.Difference) (found []Difference) {
@@ -210,8 +231,7 @@ func differences(d store.Difference) (found []Difference) {
 	return slices.DeleteFunc(pairs, func(p Difference) bool { return p.Ours == p.File })
 }
 
-func (r *running) missing(ctx context.Context, match store.Match, side store.MatchResult) ([]OneSided, error) {
-	records, err := match.Missing(ctx, r.Store, side, maxListed)
+func oneSided(records []store.Staged) []OneSided {
 	list := make([]OneSided, len(records))
 	for i, one := range records {
 		list[i] = OneSided{
@@ -219,48 +239,55 @@ func (r *running) missing(ctx context.Context, match store.Match, side store.Mat
 			Status: string(one.Status), Type: string(one.Type), Amount: one.AmountMinor.String(), Currency: one.Currency,
 		}
 	}
-	return list, err
+	return list
 }
 
 // totals puts the sums of both sides together by currency.
-func totals(file, ours []store.MatchSum) []Totals {
-	all := []Totals{}
+func totals(sums []store.MatchSum) []Totals {
+	byCurrency := map[string]*Totals{}
 	of := func(currency string) *Totals {
-		for i := range all {
-			if all[i].Currency == currency {
-				return &all[i]
-			}
+		if byCurrency[currency] == nil {
+			byCurrency[currency] = &Totals{Currency: currency}
 		}
-		all = append(all, Totals{Currency: currency})
-		return &all[len(all)-1]
+		return byCurrency[currency]
 	}
-	for _, sum := range file {
-		t := of(sum.Currency)
-		t.File.add(sum)
-		switch sum.Result {
-		case store.Matched:
-			t.Matched.add(sum)
-		case store.Differing:
-			t.DifferingFile.add(sum)
-		default:
-			t.MissingHere.add(sum)
+	for _, sum := range sums {
+		if sum.Result != store.MissingThere {
+			of(sum.FileCurrency).addFile(sum)
+		}
+		if sum.Result != store.MissingHere {
+			of(sum.OurCurrency).addOurs(sum)
 		}
 	}
-	for _, sum := range ours {
-		t := of(sum.Currency)
-		t.Ours.add(sum)
-		switch sum.Result {
-		case store.Differing:
-			t.DifferingOurs.add(sum)
-		case store.MissingThere:
-			t.MissingThere.add(sum)
-		}
+	all := []Totals{}
+	for _, currency := range slices.Sorted(maps.Keys(byCurrency)) {
+		t := *byCurrency[currency]
+		t.write()
+		all = append(all, t)
 	}
-	for i := range all {
-		all[i].write()
-	}
-	slices.SortFunc(all, func(a, b Totals) int { return strings.Compare(a.Currency, b.Currency) })
 	return all
+}
+
+func (t *Totals) addFile(sum store.MatchSum) {
+	t.File.add(sum.Count, sum.FileMinor)
+	switch sum.Result {
+	case store.Matched:
+		t.Matched.add(sum.Count, sum.FileMinor)
+	case store.Differing:
+		t.DifferingFile.add(sum.Count, sum.FileMinor)
+	default:
+		t.MissingHere.add(sum.Count, sum.FileMinor)
+	}
+}
+
+func (t *Totals) addOurs(sum store.MatchSum) {
+	t.Ours.add(sum.Count, sum.OurMinor)
+	switch sum.Result {
+	case store.Differing:
+		t.DifferingOurs.add(sum.Count, sum.OurMinor)
+	case store.MissingThere:
+		t.MissingThere.add(sum.Count, sum.OurMinor)
+	}
 }
 
 // write gives every amount its text.
@@ -274,15 +301,16 @@ func (t *Totals) write() {
 }
 
 // apply settles what the file proves.
-func (r *running) apply(ctx context.Context, match store.Match, report *Report) error {
-	differing, err := match.Differences(ctx, r.Store, maxListed)
-	if err != nil {
+func (r *running) apply(ctx context.Context, f disagreement, report *Report) error {
+	if r.Kind == ImportChargebacks { // one that differs has nothing that could be settled
+		done, err := r.applyChargebacks(ctx, f.missingHere)
+		for i := range done {
+			report.MissingHere[i].Applied = done[i]
+			report.count(done[i])
+		}
 		return err
 	}
-	for i, d := range differing {
-		if match.IsChargebacks {
-			break // a chargeback has nothing that could be settled
-		}
+	for i, d := range f.differing {
 		done, err := r.applyDifference(ctx, d)
 		if err != nil {
 			return err
@@ -290,19 +318,7 @@ func (r *running) apply(ctx context.Context, match store.Match, report *Report) 
 		report.Differing[i].Applied = done
 		report.count(done)
 	}
-	if !match.IsChargebacks {
-		return nil
-	}
-	absent, err := match.Missing(ctx, r.Store, store.MissingHere, maxListed)
-	if err != nil {
-		return err
-	}
-	done, err := r.applyChargebacks(ctx, absent)
-	for i := range done {
-		report.MissingHere[i].Applied = done[i]
-		report.count(done[i])
-	}
-	return err
+	return nil
 }
 
 func (r *Report) count(done bool) {

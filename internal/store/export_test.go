@@ -22,3 +22,8 @@ func IsResealed(name string) bool {
 
 // FeedStatement is how a feed is read.
 func FeedStatement(which FeedFilter) string { return feedStatement(which) }
+
+// Statements are how a file is held against our records.
+func (m Match) Statements() []string {
+	return []string{m.lineSums(), m.differences(), m.missingHere(), m.unnamedSums(), m.missingThere()}
+}

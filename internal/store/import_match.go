@@ -28,12 +28,13 @@ const (
 	MissingThere MatchResult = "missing_there"
 )
 
-// MatchSum counts the records of one currency with one result.
+// MatchSum counts the records of one currency with one result, as the file has them and as we do; what goes back counts
+// below zero. A side that lacks them has no currency.
 type MatchSum struct {
-	Result   MatchResult
-	Currency string
-	Count    int
-	Minor    payment.Minor // what goes back counts below zero
+	Result                    MatchResult
+	FileCurrency, OurCurrency string
+	Count                     int
+	FileMinor, OurMinor       payment.Minor
 }
 
 // records is what the file is held against, under one set of names.
@@ -58,25 +59,32 @@ func (m Match) joined(join string) string {
 		WHERE s.tenant_id = $1 AND s.import_id = $2`
 }
 
-// FileSums counts the file's lines by where they stand.
-func (m Match) FileSums(ctx context.Context, s *Store) ([]MatchSum, error) {
-	result, err := s.Query(ctx, `
-		SELECT CASE WHEN t.id IS NULL THEN 'missing_here' WHEN `+sameRecord+` THEN 'matched' ELSE 'differing' END,
-			s.currency, COUNT(*), `+signedFile+m.joined("LEFT JOIN")+` GROUP BY 1, 2 ORDER BY 2, 1`,
-		m.TenantID, m.ImportID, m.GatewayID)
-	return db.Collect(result, err, scanMatchSum)
+// Sums counts the lines of the file by where they stand, and our records of its period that it does not name.
+func (m Match) Sums(ctx context.Context, s *Store) ([]MatchSum, error) {
+	result, err := s.Query(db.PlanAnew(ctx), m.lineSums(), m.TenantID, m.ImportID, m.GatewayID)
+	named, err := db.Collect(result, err, scanMatchSum)
+	if err != nil {
+		return nil, err
+	}
+	result, err = s.Query(db.PlanAnew(ctx), m.unnamedSums(), m.unnamedArgs()...)
+	unnamed, err := db.Collect(result, err, scanMatchSum)
+	return append(named, unnamed...), err
 }
 
-// OurSums counts our records by where they stand: those that the file names, and
-// those of its period that it does not.
-func (m Match) OurSums(ctx context.Context, s *Store) ([]MatchSum, error) {
-	result, err := s.Query(ctx, `
-		SELECT CASE WHEN `+sameRecord+` THEN 'matched' ELSE 'differing' END, t.currency, COUNT(*), `+signedOurs+
-		m.joined("JOIN")+` GROUP BY 1, 2
-		UNION ALL
-		SELECT 'missing_there', t.currency, COUNT(*), `+signedOurs+m.unnamed()+` GROUP BY 1, 2 ORDER BY 2, 1`,
-		m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
-	return db.Collect(result, err, scanMatchSum)
+// lineSums adds up both sides in one pass over the file.
+func (m Match) lineSums() string {
+	return `
+		SELECT CASE WHEN t.id IS NULL THEN 'missing_here' WHEN ` + sameRecord + ` THEN 'matched' ELSE 'differing' END,
+			s.currency, COALESCE(t.currency, ''), COUNT(*), ` + signedFile + `, COALESCE(` + signedOurs + `, 0)` +
+		m.joined("LEFT JOIN") + ` GROUP BY 1, 2, 3`
+}
+
+func (m Match) unnamedSums() string {
+	return `SELECT 'missing_there', '', t.currency, COUNT(*), 0, ` + signedOurs + m.unnamed() + ` GROUP BY 3`
+}
+
+func (m Match) unnamedArgs() []any {
+	return []any{m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To)}
 }
 
 // unnamed are our records of the period that the file does not name.
@@ -87,33 +95,49 @@ func (m Match) unnamed() string {
 }
 
 func scanMatchSum(r db.Rows) (v MatchSum, err error) {
-	return v, r.Scan(&v.Result, &v.Currency, &v.Count, &v.Minor)
+	return v, r.Scan(&v.Result, &v.FileCurrency, &v.OurCurrency, &v.Count, &v.FileMinor, &v.OurMinor)
 }
 
 // Differences gives the lines that differ from our record of the same reference.
 func (m Match) Differences(ctx context.Context, s *Store, limit int) ([]Difference, error) {
-	result, err := s.Query(ctx, `SELECT `+differenceColumns+
-		m.joined("JOIN")+` AND NOT (`+sameRecord+`) ORDER BY s.line LIMIT $4`, m.TenantID, m.ImportID, m.GatewayID, limit)
+	result, err := s.Query(db.PlanAnew(ctx), m.differences(), m.TenantID, m.ImportID, m.GatewayID, limit)
 	return db.Collect(result, err, scanDifference)
 }
 
-// Missing gives what stands on one side only: lines of the file, in their order,
-// or records of ours, by their time.
-func (m Match) Missing(ctx context.Context, s *Store, result MatchResult, limit int) ([]Staged, error) {
-	sql := `SELECT s.line, s.merchant_transaction_id, s.gateway_reference, s.status, s.type, s.amount_minor, s.currency,
-		s.processed_at` + m.joined("LEFT JOIN") + ` AND t.id IS NULL ORDER BY s.line LIMIT $4`
-	args := []any{m.TenantID, m.ImportID, m.GatewayID, limit}
-	if result == MissingThere {
-		sql = `SELECT 0, t.merchant_transaction_id, '', t.status, t.type, t.amount_minor, t.currency, t.processed_at` + m.unnamed() +
-			` ORDER BY t.processed_at, t.merchant_transaction_id LIMIT $6`
-		args = []any{m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To), limit}
-	}
-	found, err := s.Query(ctx, sql, args...)
-	return db.Collect(found, err, func(r db.Rows) (v Staged, err error) {
-		return v, r.Scan(&v.Line, &v.MerchantTransactionID, &v.GatewayReference, &v.Status, &v.Type, &v.AmountMinor, &v.Currency,
-			db.Instant{To: &v.ProcessedAt})
-	})
+func (m Match) differences() string {
+	return `SELECT ` + differenceColumns + m.joined("JOIN") + ` AND NOT (` + sameRecord + `) ORDER BY s.line LIMIT $4`
 }
+
+// MissingHere gives the lines of which we have no record, in their order.
+func (m Match) MissingHere(ctx context.Context, s *Store, limit int) ([]Staged, error) {
+	result, err := s.Query(db.PlanAnew(ctx), m.missingHere(), m.TenantID, m.ImportID, m.GatewayID, limit)
+	return db.Collect(result, err, scanOneSided)
+}
+
+func (m Match) missingHere() string {
+	return `SELECT s.line, s.merchant_transaction_id, s.gateway_reference, s.status, s.type, s.amount_minor, s.currency,
+		s.processed_at` + m.joined("LEFT JOIN") + ` AND t.id IS NULL ORDER BY s.line LIMIT $4`
+}
+
+// MissingThere gives our records of the period that the file does not name, by their time.
+func (m Match) MissingThere(ctx context.Context, s *Store, limit int) ([]Staged, error) {
+	result, err := s.Query(db.PlanAnew(ctx), m.missingThere(), append(m.unnamedArgs(), limit)...)
+	return db.Collect(result, err, scanOneSided)
+}
+
+func (m Match) missingThere() string {
+	return `SELECT 0, t.merchant_transaction_id, '', t.status, t.type, t.amount_minor, t.currency, t.processed_at` + m.unnamed() +
+		` ORDER BY t.processed_at, t.merchant_transaction_id LIMIT $6`
+}
+
+func scanOneSided(r db.Rows) (v Staged, err error) {
+	return v, r.Scan(&v.Line, &v.MerchantTransactionID, &v.GatewayReference, &v.Status, &v.Type, &v.AmountMinor, &v.Currency,
+		db.Instant{To: &v.ProcessedAt})
+}
+
+// CountStaged has the planner know how much is staged. Without it PostgreSQL takes the lines of an import for one, and
+// goes through all of them again for each of our records.
+func (tx *Tx) CountStaged() { tx.Analyze("staged_transactions") }
 
 // RepeatedStaged removes the lines whose reference an earlier line has, and says
 // which they are.
