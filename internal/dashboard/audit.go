@@ -114,7 +114,7 @@ func pagesOf[T any](rows []T, paging listing.Paging, query url.Values, id func(T
 	address := func(name string, row T) string {
 		next := url.Values{}
 		for filter, values := range query {
-			if filter != "before" && filter != "after" && filter != "done" && values[0] != "" {
+			if filter != "before" && filter != "after" && values[0] != "" {
 				next[filter] = values
 			}
 		}

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
@@ -68,12 +69,16 @@ func nextPath(text string) string {
 	return parsed.RequestURI()
 }
 
-// answering stands before every route: errors become pages, and a form that comes from
-// elsewhere is refused before anything is read of it.
+// answering stands before every route: errors become pages, a form that comes from
+// elsewhere is refused before anything is read of it, and so is an address that no
+// database could take.
 func (d *Dashboard) answering(method string, next web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if method == http.MethodPost && !d.isOwnOrigin(r) {
 			return d.fail(w, r, &web.StatusError{Status: http.StatusForbidden, Detail: "This form was not sent from the dashboard itself."})
+		}
+		if !isText(r.URL.Query()) {
+			return d.fail(w, r, web.ErrNotFound)
 		}
 		if err := next(w, r); err != nil {
 			return d.fail(w, r, err)
@@ -92,6 +97,9 @@ func (d *Dashboard) isOwnOrigin(r *http.Request) bool {
 	if err != nil || origin.Host == "" {
 		return false
 	}
+	if d.isSecure() && origin.Scheme != "https" {
+		return false // whoever can change what comes over http speaks for no page of ours
+	}
 	own, err := url.Parse(d.URL)
 	return origin.Host == r.Host || err == nil && origin.Scheme == own.Scheme && origin.Host == own.Host
 }
@@ -99,30 +107,61 @@ func (d *Dashboard) isOwnOrigin(r *http.Request) bool {
 // isSecure tells that browsers reach the dashboard over https.
 func (d *Dashboard) isSecure() bool { return strings.HasPrefix(d.URL, "https://") }
 
-// cookieName binds the cookie to this host alone, where there is https.
-func (d *Dashboard) cookieName() string {
+// cookieName binds a cookie to this host alone, where there is https.
+func (d *Dashboard) cookieName(name string) string {
 	if d.isSecure() {
-		return "__Host-sepad"
+		return "__Host-" + name
 	}
-	return "sepad"
+	return name
 }
+
+const (
+	// sessionCookie is who is signed in, doneCookie what was just done.
+	sessionCookie = "sepad"
+	doneCookie    = "sepad-done"
+)
 
 // cookie is what a browser brings, "" for nothing.
 func (d *Dashboard) cookie(r *http.Request) merchant.Secret {
-	found, err := r.Cookie(d.cookieName())
+	return merchant.Secret(d.brought(r, sessionCookie))
+}
+
+func (d *Dashboard) brought(r *http.Request, name string) string {
+	found, err := r.Cookie(d.cookieName(name))
 	if err != nil {
 		return ""
 	}
-	return merchant.Secret(found.Value)
+	return found.Value
 }
 
 // setCookie gives a browser a cookie that goes with it, "" to take it away.
 func (d *Dashboard) setCookie(w http.ResponseWriter, text merchant.Secret) {
+	d.give(w, sessionCookie, text.Reveal())
+}
+
+func (d *Dashboard) give(w http.ResponseWriter, name, value string) {
 	cookie := &http.Cookie{
-		Name: d.cookieName(), Value: text.Reveal(), Path: "/", HttpOnly: true, Secure: d.isSecure(), SameSite: http.SameSiteLaxMode,
+		Name: d.cookieName(name), Value: value, Path: "/", HttpOnly: true, Secure: d.isSecure(), SameSite: http.SameSiteLaxMode,
 	}
-	if text.IsZero() {
+	if value == "" {
 		cookie.MaxAge = -1
 	}
 	http.SetCookie(w, cookie)
+}
+
+// say has the next page tell what was done. It goes by a cookie and not by the address:
+// an address can be made by anybody, and would have our page say anything.
+func (d *Dashboard) say(w http.ResponseWriter, done string) {
+	d.give(w, doneCookie, base64.RawURLEncoding.EncodeToString([]byte(done)))
+}
+
+// said is what the next page tells, this once.
+func (d *Dashboard) said(w http.ResponseWriter, r *http.Request) string {
+	text := d.brought(r, doneCookie)
+	if text == "" {
+		return ""
+	}
+	d.give(w, doneCookie, "")
+	done, _ := base64.RawURLEncoding.DecodeString(text) // what is none says nothing
+	return string(done)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/config"
 	"sepad/internal/dashboard"
 	"sepad/internal/merchant"
 	"sepad/internal/people"
@@ -165,4 +166,89 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 			t.Errorf("%q leads to %q, want %q", next, got, want)
 		}
 	}
+}
+
+// TestWhatWasDoneIsSaidOnce has the dashboard say what a form did, and nothing that an
+// address asks for.
+func TestWhatWasDoneIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	cookie := signedIn(t, s, store.Administrator)
+	somebody, _, err := s.App.People.Add(t.Context(), "eve@counter.example", store.Viewer, store.TenantSet{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := s.Do(t, browse(s, http.MethodPost, "/dashboard/people/"+somebody.ID.String()+"/remove/", cookie)).Want(t, http.StatusSeeOther, nil)
+	if got := answer.Header.Get("Location"); got != "/dashboard/people/" {
+		t.Errorf("it leads to %q", got)
+	}
+	given, err := http.ParseSetCookie(answer.Header.Get("Set-Cookie"))
+	if err != nil || !given.HttpOnly || given.SameSite != http.SameSiteLaxMode {
+		t.Fatalf("the cookie is %q: %v", answer.Header.Get("Set-Cookie"), err)
+	}
+	const sentence = "eve@counter.example was removed."
+	page := s.Do(t, browse(s, http.MethodGet, "/dashboard/people/", cookie+"; "+given.Name+"="+given.Value)).Want(t, http.StatusOK, nil)
+	if !strings.Contains(string(page.Raw), sentence) {
+		t.Error("nothing is said")
+	}
+	if taken := page.Header.Get("Set-Cookie"); !strings.Contains(taken, "Max-Age=0") {
+		t.Errorf("it would be said again: %q", taken)
+	}
+	page = s.Do(t, browse(s, http.MethodGet, "/dashboard/people/?done="+url.QueryEscape("Call 0900 123"), cookie)).Want(t, http.StatusOK, nil)
+	if strings.Contains(string(page.Raw), "0900 123") {
+		t.Error("an address has the page say something")
+	}
+}
+
+// TestHostileTextsAtTheDashboard throws what no database takes at every screen.
+func TestHostileTextsAtTheDashboard(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		cookie := signedIn(t, s, store.Administrator)
+		for _, text := range []string{"a\x00b", "\xff\xfe", strings.Repeat("x", 5000), "'; DROP TABLE operators; --", "9999-12-31", "\u202eabc"} {
+			sent := url.Values{}
+			for _, name := range []string{
+				"email", "password", "again", "ticket", "code", "next", "name", "days", "role", "tenant", "actor", "action", "object_type", "object_id",
+				"tenant_id", "from", "to", "before", "after", "campaign", "state", "lang", "width",
+			} {
+				sent.Set(name, text)
+			}
+			for _, route := range (&dashboard.Dashboard{}).Routes() {
+				if strings.Contains(route.Pattern, "sign-out") {
+					continue
+				}
+				path := strings.NewReplacer("{id}", url.PathEscape(text), "{hosted_page_id}", url.PathEscape(text), "{hash}", "x", "{file}", url.PathEscape(text)).Replace(route.Pattern)
+				r := browse(s, route.Method, path+"?"+sent.Encode(), cookie)
+				if route.Method == http.MethodPost {
+					r = browse(s, route.Method, path, cookie)
+					r.Body = sent.Encode()
+				}
+				if answer := s.Do(t, r); answer.Status >= http.StatusInternalServerError {
+					t.Errorf("%s %s with %.20q answered %d: %s", route.Method, route.Pattern, text, answer.Status, answer.Raw)
+				}
+			}
+		}
+	})
+}
+
+// TestOperatorsCookiesAreGuarded signs in where browsers come by https.
+func TestOperatorsCookiesAreGuarded(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{Change: func(c *config.Settings) { c.OperatorURL = "https://counter.example" }})
+	link, err := s.App.People.DeveloperLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := s.Do(t, apptest.Request{Path: "/dashboard/welcome/?ticket=" + ticketOf(t, link).Reveal()}).Want(t, http.StatusSeeOther, nil)
+	given, err := http.ParseSetCookie(answer.Header.Get("Set-Cookie"))
+	if err != nil || given.Name != "__Host-sepad" || !given.Secure || !given.HttpOnly || given.SameSite != http.SameSiteLaxMode || given.Path != "/" || given.Domain != "" {
+		t.Fatalf("the cookie is %q: %v", answer.Header.Get("Set-Cookie"), err)
+	}
+	t.Run("a form that came over http is refused", func(t *testing.T) {
+		for origin, want := range map[string]int{s.URL: http.StatusForbidden, "https://counter.example": http.StatusSeeOther} {
+			r := browse(s, http.MethodPost, "/dashboard/sign-out/", given.Name+"="+given.Value)
+			r.Header["Origin"] = origin
+			s.Do(t, r).Want(t, want, nil)
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -73,7 +74,7 @@ type place struct {
 }
 
 func (d *Dashboard) view(r *http.Request, title string, data any) view {
-	v := view{Title: title, Path: r.URL.Path, Sandbox: d.Environment == merchant.Sandbox, Notice: r.URL.Query().Get("done"), Data: data}
+	v := view{Title: title, Path: r.URL.Path, Sandbox: d.Environment == merchant.Sandbox, Data: data}
 	if who, ok := people.Who(r.Context()); ok {
 		v.Who, v.Places = &who, d.places(who, r.URL.Path)
 	}
@@ -93,7 +94,9 @@ func (d *Dashboard) places(who people.Principal, here string) (places []place) {
 
 // page answers with a screen.
 func (d *Dashboard) page(w http.ResponseWriter, r *http.Request, name, title string, data any) error {
-	return d.render(w, r, http.StatusOK, name, d.view(r, title, data))
+	v := d.view(r, title, data)
+	v.Notice = d.said(w, r)
+	return d.render(w, r, http.StatusOK, name, v)
 }
 
 // render writes a page, which is whole before its first byte is sent.
@@ -124,9 +127,7 @@ func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, n
 
 // redirect leads on after a form, with a sentence of what was done.
 func (d *Dashboard) redirect(w http.ResponseWriter, _ *http.Request, target, done string) error {
-	if done != "" {
-		target += "?" + url.Values{"done": {done}}.Encode()
-	}
+	d.say(w, done)
 	seeOther(w, target)
 	return nil
 }
@@ -166,8 +167,20 @@ const maxForm = 64 << 10
 // readForm reads a form that was sent.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
+	if err := r.ParseForm(); err != nil || !isText(r.PostForm) {
 		return nil, &payment.Error{Kind: payment.Invalid, Detail: "The form cannot be read."}
 	}
 	return r.PostForm, nil
+}
+
+// isText tells that everything in a form or an address can be stored and looked for.
+func isText(values url.Values) bool {
+	for _, texts := range values {
+		for _, text := range texts {
+			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+				return false
+			}
+		}
+	}
+	return true
 }

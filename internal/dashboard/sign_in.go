@@ -42,7 +42,7 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	cookie, err := d.People.SignIn(r.Context(), shown.Email, merchant.Secret(form.Get("password")), web.ClientText(r.Context()))
 	if err != nil {
-		d.judge(r, true)
+		d.judge(r, payment.KindOf(err) == payment.Invalid)
 		return d.again(w, r, "sign_in", err, &shown.Problem, &shown)
 	}
 	d.setCookie(w, cookie.Text)
@@ -50,8 +50,8 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// judge counts a wrong password of an address, whatever the name, and is how long the
-// address has to wait.
+// judge counts a wrong password or code of an address, whatever the name, and is how long
+// the address has to wait.
 func (d *Dashboard) judge(r *http.Request, isWrong bool) time.Duration {
 	return d.Guard.Guesses.Judge(r.Context(), web.ClientKey(r.Context()), isWrong, d.Guard.Clock.Now())
 }
@@ -103,12 +103,16 @@ func (d *Dashboard) confirm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shown := codeView{Next: form.Get("next")}
+	if wait := d.judge(r, false); wait > 0 {
+		return d.again(w, r, "code", &people.WaitError{For: wait}, &shown.Problem, &shown)
+	}
 	cookie, err := d.People.Confirm(r.Context(), d.cookie(r), form.Get("code"), web.ClientText(r.Context()))
 	if errors.Is(err, store.ErrNoSignIn) { // the password is too long ago
 		seeOther(w, signInPath+"?next="+url.QueryEscape(shown.Next))
 		return nil
 	}
 	if err != nil {
+		d.judge(r, payment.KindOf(err) == payment.Invalid)
 		return d.again(w, r, "code", err, &shown.Problem, &shown)
 	}
 	d.setCookie(w, cookie.Text)

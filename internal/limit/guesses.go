@@ -10,8 +10,8 @@ const (
 	// maxGuesses is how many wrong credentials a caller may bring in guessWindow.
 	maxGuesses  = 20
 	guessWindow = time.Minute
-	// maxGuessers bounds the memory. Whoever has more addresses than this at once
-	// is held up by the length of the token.
+	// maxGuessers bounds the memory. Beyond it somebody else is forgotten: who guesses
+	// now is always counted.
 	maxGuessers = 10_000
 	// guessScope is what their keys in Redis begin with.
 	guessScope Scope = "guess"
@@ -60,15 +60,27 @@ func (g *Guesses) count(key string, recent []time.Time, now time.Time) {
 	if g.wrong == nil {
 		g.wrong = map[string][]time.Time{}
 	}
-	if len(g.wrong) >= maxGuessers {
-		for other := range g.wrong {
-			if g.recent(other, now) == nil {
-				delete(g.wrong, other)
-			}
+	if recent == nil {
+		g.makeRoom(now)
+	}
+	g.wrong[key] = append(recent, now)
+}
+
+// makeRoom forgets those whose guesses count no more, or else anybody.
+func (g *Guesses) makeRoom(now time.Time) {
+	if len(g.wrong) < maxGuessers {
+		return
+	}
+	for other := range g.wrong {
+		if g.recent(other, now) == nil {
+			delete(g.wrong, other)
 		}
 	}
-	if len(g.wrong) < maxGuessers || recent != nil {
-		g.wrong[key] = append(recent, now)
+	for other := range g.wrong {
+		if len(g.wrong) < maxGuessers {
+			return
+		}
+		delete(g.wrong, other)
 	}
 }
 

@@ -42,6 +42,12 @@ func TestGuessesAreForgotten(t *testing.T) {
 	if len(g.wrong) != maxGuessers {
 		t.Errorf("%d callers are kept", len(g.wrong))
 	}
+	for range maxGuesses {
+		g.Judge(t.Context(), "one more", true, start)
+	}
+	if wait := g.Judge(t.Context(), "one more", false, start); wait == 0 {
+		t.Error("among many callers one more is not counted")
+	}
 	if g.Judge(t.Context(), "later", true, start.Add(guessWindow)); len(g.wrong) != 1 {
 		t.Errorf("%d callers are kept a minute later", len(g.wrong))
 	}

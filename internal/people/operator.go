@@ -24,7 +24,11 @@ type People struct {
 	// Environment says whether links may sign in at once.
 	Environment merchant.Environment
 
-	patience patience
+	// passwords are counted by address and name: a stranger who tries somebody's name
+	// from afar makes only himself wait, and never the owner, who comes from elsewhere.
+	// codes are counted by operator. They are apart, so that nobody who fills the one
+	// with names makes room in the other.
+	passwords, codes patience
 }
 
 const (

@@ -1,11 +1,14 @@
 package people
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"runtime"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -25,9 +28,16 @@ const (
 	argonSalt   = 16
 )
 
-// hashing bounds how many passwords are hashed at a time, and so the memory that
-// strangers can ask for.
-var hashing = make(chan struct{}, 4)
+// hashers bound how many passwords are hashed at a time, and so the memory and the
+// processors that strangers can ask for.
+type hashers chan struct{}
+
+// hashing leaves half of the processors to payments.
+var hashing = make(hashers, max(1, runtime.GOMAXPROCS(0)/2))
+
+// hashingPatience is how long a password waits for those before it. Strangers who send
+// many at once are turned away, instead of being worked off one after the other.
+const hashingPatience = 2 * time.Second
 
 // checkPassword says what is wrong with a password, "" for nothing. Length is what
 // counts; the address of its owner is the one guess that is ruled out.
@@ -46,18 +56,28 @@ func checkPassword(password merchant.Secret, email string) string {
 }
 
 // hashPassword is what is kept of a password, in the usual form of argon2id.
-func hashPassword(password merchant.Secret) string {
+func hashPassword(ctx context.Context, password merchant.Secret) (string, error) {
 	salt := make([]byte, argonSalt)
 	rand.Read(salt)
-	key := stretch(password, salt, argonPasses, argonMemory, argonLanes)
+	key, err := hashing.stretch(ctx, password, salt, argonPasses, argonMemory, argonLanes)
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes, encode(salt), encode(key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes, encode(salt), encode(key)), err
 }
 
-func stretch(password merchant.Secret, salt []byte, passes, memory uint32, lanes uint8) []byte {
-	hashing <- struct{}{}
-	defer func() { <-hashing }()
-	return argon2.IDKey([]byte(password.Reveal()), salt, passes, memory, lanes, argonKey)
+// stretch makes a key of a password, which takes as long as a guess shall cost.
+func (h hashers) stretch(ctx context.Context, password merchant.Secret, salt []byte, passes, memory uint32, lanes uint8) ([]byte, error) {
+	waiting, cancel := context.WithTimeout(ctx, hashingPatience)
+	defer cancel()
+	select {
+	case h <- struct{}{}:
+		defer func() { <-h }()
+		return argon2.IDKey([]byte(password.Reveal()), salt, passes, memory, lanes, argonKey), nil
+	case <-waiting.Done():
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return nil, &WaitError{hashingPatience}
+	}
 }
 
 // nobody is held against passwords of those who are not there, so that the answer takes
@@ -66,7 +86,7 @@ var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, 
 	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(argonSalt)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(argonKey)))
 
 // isPassword tells whether a password is the one that was hashed.
-func isPassword(password merchant.Secret, hash string) bool {
+func isPassword(ctx context.Context, password merchant.Secret, hash string) (bool, error) {
 	isThere := hash != ""
 	if !isThere {
 		hash = nobody
@@ -77,15 +97,16 @@ func isPassword(password merchant.Secret, hash string) bool {
 	var memory, passes uint32
 	var lanes uint8
 	if len(parts) != all {
-		return false
+		return false, nil
 	}
 	if _, err := fmt.Sscanf(parts[version]+" "+parts[costs], "v=%d m=%d,t=%d,p=%d", &v, &memory, &passes, &lanes); err != nil || v != argon2.Version {
-		return false
+		return false, nil
 	}
 	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[salted])
 	want, keyErr := base64.RawStdEncoding.DecodeString(parts[keyed])
 	if saltErr != nil || keyErr != nil {
-		return false
+		return false, nil
 	}
-	return subtle.ConstantTimeCompare(stretch(password, salt, passes, memory, lanes), want) == 1 && isThere
+	key, err := hashing.stretch(ctx, password, salt, passes, memory, lanes)
+	return err == nil && subtle.ConstantTimeCompare(key, want) == 1 && isThere, err
 }

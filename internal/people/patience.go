@@ -12,14 +12,12 @@ const (
 	longestWait = 15 * time.Minute
 	// forgottenAfter ends the memory of wrong passwords.
 	forgottenAfter = time.Hour
-	// maxGuessers bounds the memory; whoever comes from more places than this is held
-	// up by the second factor.
+	// maxGuessers bounds the memory. Beyond it somebody else is forgotten: who guesses
+	// now is always counted.
 	maxGuessers = 10_000
 )
 
-// patience lets whoever guesses wait longer with every wrong guess. It counts by the
-// pair of address and name: a stranger who tries somebody's name from afar makes only
-// himself wait, and never the owner, who comes from elsewhere.
+// patience lets whoever guesses wait longer with every wrong guess.
 type patience struct {
 	mu      sync.Mutex
 	guesses map[string]guesses
@@ -56,10 +54,10 @@ func (p *patience) attempt(key string, now time.Time) time.Duration {
 	if p.guesses == nil {
 		p.guesses = map[string]guesses{}
 	}
-	p.tidy(now)
-	if _, known := p.guesses[key]; known || len(p.guesses) < maxGuessers {
-		p.guesses[key] = guesses{g.wrong + 1, now}
+	if _, known := p.guesses[key]; !known {
+		p.makeRoom(now)
 	}
+	p.guesses[key] = guesses{g.wrong + 1, now}
 	return 0
 }
 
@@ -70,8 +68,9 @@ func (p *patience) forget(key string) {
 	delete(p.guesses, key)
 }
 
-// tidy makes room.
-func (p *patience) tidy(now time.Time) {
+// makeRoom forgets those whose time is over, or else anybody: to fill the memory costs a
+// stranger as many guesses as it holds.
+func (p *patience) makeRoom(now time.Time) {
 	if len(p.guesses) < maxGuessers {
 		return
 	}
@@ -79,5 +78,11 @@ func (p *patience) tidy(now time.Time) {
 		if now.Sub(g.last) > forgottenAfter {
 			delete(p.guesses, other)
 		}
+	}
+	for other := range p.guesses {
+		if len(p.guesses) < maxGuessers {
+			return
+		}
+		delete(p.guesses, other)
 	}
 }

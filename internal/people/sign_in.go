@@ -52,18 +52,24 @@ func newSession(o store.Operator, address string, isWhole bool, now time.Time) (
 // of whoever mistypes, and waits as long for it.
 func (p *People) SignIn(ctx context.Context, email string, password merchant.Secret, address string) (Cookie, error) {
 	now := p.Clock.Now()
-	pair := address + "\n" + store.Operator{Email: strings.TrimSpace(email)}.EmailKey()
-	if wait := p.patience.attempt(pair, now); wait > 0 {
+	email = strings.TrimSpace(email)
+	// Its hash, since what strangers type has any length.
+	pair := hashSecret(address + "\n" + store.Operator{Email: email}.EmailKey())
+	if wait := p.passwords.attempt(pair, now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}
-	o, err := p.Store.OperatorByEmail(ctx, strings.TrimSpace(email))
+	o, err := p.Store.OperatorByEmail(ctx, email)
 	if err != nil && payment.KindOf(err) != payment.NotFound {
 		return Cookie{}, err
 	}
-	if !isPassword(password, o.PasswordHash) {
+	isRight, err := isPassword(ctx, password, o.PasswordHash)
+	if err != nil {
+		return Cookie{}, err
+	}
+	if !isRight {
 		return Cookie{}, errWrongPassword
 	}
-	p.patience.forget(pair)
+	p.passwords.forget(pair)
 	session, cookie := newSession(o, address, false, now)
 	return cookie, p.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.AddSignIn(session)
@@ -83,15 +89,14 @@ func (p *People) Confirm(ctx context.Context, half merchant.Secret, code, addres
 	if err != nil {
 		return Cookie{}, err
 	}
-	codes := "code\n" + was.ID.String()
-	if wait := p.patience.attempt(codes, now); wait > 0 {
+	if wait := p.codes.attempt(was.ID.String(), now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}
 	o, err := p.spendCode(was, code, now)
 	if err != nil {
 		return Cookie{}, err
 	}
-	p.patience.forget(codes)
+	p.codes.forget(was.ID.String())
 	return p.begin(ctx, o, address, now, "operator.sign_in", func(tx *store.Tx) {
 		tx.EndSignIn(session.Hash)
 		tx.ChangeOperator(was, o)
@@ -185,19 +190,21 @@ func (p *People) Accept(ctx context.Context, ticket, password merchant.Secret, c
 		return Cookie{}, err
 	}
 	now := p.Clock.Now()
-	if wait := p.patience.attempt("code\n"+was.ID.String(), now); wait > 0 {
-		return Cookie{}, &WaitError{wait}
-	}
 	if fault := checkPassword(password, was.Email); fault != "" {
-		p.patience.forget("code\n" + was.ID.String())
 		return Cookie{}, payment.Fields{"password": fault}.Err()
+	}
+	if wait := p.codes.attempt(was.ID.String(), now); wait > 0 {
+		return Cookie{}, &WaitError{wait}
 	}
 	o, err := p.spendCode(was, code, now)
 	if err != nil {
 		return Cookie{}, err
 	}
-	p.patience.forget("code\n" + was.ID.String())
-	o.PasswordHash, o.Status = hashPassword(password), store.OperatorActive
+	p.codes.forget(was.ID.String())
+	if o.PasswordHash, err = hashPassword(ctx, password); err != nil {
+		return Cookie{}, err
+	}
+	o.Status = store.OperatorActive
 	return p.begin(ctx, o, address, now, "operator.welcome", func(tx *store.Tx) {
 		tx.UseTicket(t)
 		tx.EndSignIns(o.ID)

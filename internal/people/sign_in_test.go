@@ -1,10 +1,13 @@
 package people
 
 import (
+	"context"
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sepad/internal/merchant"
@@ -353,4 +356,68 @@ func TestWaitsGrowAndEnd(t *testing.T) {
 		t.Errorf("after an hour it still waits %s", wait)
 	}
 	p.forget("pair")
+}
+
+func TestWhoGuessesIsAlwaysCounted(t *testing.T) {
+	t.Parallel()
+	t.Run("however many others there are", func(t *testing.T) {
+		t.Parallel()
+		var p patience
+		now := time.Unix(1_000_000, 0)
+		for i := range maxGuessers {
+			p.attempt(strconv.Itoa(i), now)
+		}
+		for range freeGuesses {
+			p.attempt("pair", now)
+		}
+		if p.attempt("pair", now) == 0 {
+			t.Error("among many, one more does not wait")
+		}
+		if len(p.guesses) != maxGuessers {
+			t.Errorf("%d are kept", len(p.guesses))
+		}
+	})
+	t.Run("and codes apart from passwords", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			c := setup(t, env, store.Administrator)
+			c.welcomed(t)
+			half, err := c.SignIn(t.Context(), email, password, home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range freeGuesses {
+				_, err = c.Confirm(t.Context(), half.Text, "000000", home)
+				for n := range maxGuessers {
+					c.passwords.attempt(strconv.Itoa(i*maxGuessers+n), c.clock.at)
+				}
+			}
+			_, err = c.Confirm(t.Context(), half.Text, c.code(t), home)
+			if _, ok := errors.AsType[*WaitError](err); !ok {
+				t.Errorf("names have made room for codes: %v", err)
+			}
+		})
+	})
+}
+
+// TestManyPasswordsAtOnce has more passwords come than can be hashed in time.
+func TestManyPasswordsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := make(hashers, 1)
+		busy <- struct{}{}
+		_, err := busy.stretch(t.Context(), password, []byte("salt"), 1, 8, 1)
+		if wait, ok := errors.AsType[*WaitError](err); !ok || wait.For <= 0 {
+			t.Errorf("a password that cannot be hashed in time is answered %v", err)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := busy.stretch(gone, password, []byte("salt"), 1, 8, 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("somebody who has left is answered %v", err)
+		}
+		<-busy
+		if key, err := busy.stretch(t.Context(), password, []byte("salt"), 1, 8, 1); err != nil || len(key) != argonKey {
+			t.Errorf("afterwards: %d bytes, %v", len(key), err)
+		}
+	})
 }
