@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -252,5 +253,38 @@ func TestPersonalTokensActForTheirOwner(t *testing.T) {
 		if log := s.Log(); !strings.Contains(log, `"actor":"token:`) || !strings.Contains(log, `"actor":"root"`) {
 			t.Error("the log does not name who called")
 		}
+	})
+}
+
+// TestPlacesOfTheMachine has administrators say where a bank's files lie. A folder may be
+// another tenant's: who works for some tenants alone may not name it, and learns nothing
+// about what is there.
+func TestPlacesOfTheMachine(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	bound, free := tokenOf(t, s, store.Administrator, apptest.Shop), tokenOf(t, s, store.Administrator)
+	account := func(place apptest.Body) apptest.Body {
+		settings := apptest.Body{"account_iban": "DE89370400440532013000"}
+		maps.Copy(settings, place)
+		return apptest.Body{"name": "House bank", "adapter": "bank", "test_mode": true, "descriptor": "SHOP", "settings": settings}
+	}
+	folder := apptest.Body{"folder": t.TempDir()}
+	for name, place := range map[string]apptest.Body{
+		"settings.folder": folder,
+		"settings.sftp":   {"sftp": apptest.Body{"host": "10.0.0.1", "user": "x", "private_key_file": "/etc/shadow", "host_key": "ssh-ed25519 AAAA"}},
+	} {
+		for _, active := range []bool{true, false} {
+			body := account(place)
+			body["active"] = active
+			s.Do(t, apptest.Request{Method: "POST", Path: ofShop("gateways"), Key: bound, Body: body}).
+				WantBad(t, map[string]string{name: "Only an administrator of all tenants may say where files lie."})
+		}
+	}
+	made := s.Do(t, apptest.Request{Method: "POST", Path: ofShop("gateways"), Key: free, Body: account(folder)}).Want(t, http.StatusCreated, nil).Text(t, "id")
+	t.Run("what is set up already can be kept", func(t *testing.T) {
+		change := apptest.Request{Method: "PATCH", Path: ofShop("gateways") + made + "/", Key: bound, Body: apptest.Body{"descriptor": "NEW"}}
+		s.Do(t, change).Want(t, http.StatusOK, nil)
+		change.Body = apptest.Body{"settings": apptest.Body{"account_iban": "DE89370400440532013000", "folder": "/"}}
+		s.Do(t, change).Want(t, http.StatusBadRequest, nil)
 	})
 }

@@ -32,6 +32,9 @@ type Setting struct {
 	Required bool
 	// Secret is never shown again, and struck out of whatever the gateway says.
 	Secret bool
+	// Place names something of the machine or of its network, which belongs to no tenant:
+	// only whoever works for all of them may say it.
+	Place bool
 	// Default is what holds where nothing is given: a string, int or bool.
 	Default any
 	// Choices are the only texts that are taken; Low and High the bounds of a

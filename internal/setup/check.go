@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,10 +15,10 @@ import (
 // checkGateway asks the adapter whether it can work with its settings: better now
 // than at the first payment. An account that is switched off may be as it is.
 func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
-	if !account.Active {
+	kind, known := t.applier.Kinds[account.Adapter]
+	if !t.mayPlace(kind, account) || !account.Active {
 		return
 	}
-	kind, known := t.applier.Kinds[account.Adapter]
 	if !known {
 		t.wrong(account.ID, "adapter", "There is no adapter of this name.")
 		return
@@ -35,6 +36,23 @@ func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 			t.checkNotice(campaign, account.ID, "settings.notice_days")
 		}
 	}
+}
+
+// mayPlace keeps whoever works for some tenants from naming places of the machine: a
+// folder there may be another tenant's. It is asked of accounts that are switched off too,
+// which could be switched on later, and before anybody looks whether the place is there.
+func (t *tenantPlan) mayPlace(kind gateway.Kind, account merchant.GatewayAccount) bool {
+	if _, bound := store.Reach(t.ctx); !bound {
+		return true
+	}
+	before, may := t.stored.Gateways[account.ID].Settings, true
+	for _, setting := range kind.Settings {
+		if setting.Place && !reflect.DeepEqual(account.Settings[setting.Name], before[setting.Name]) {
+			t.wrong(account.ID, "settings."+setting.Name, "Only an administrator of all tenants may say where files lie.")
+			may = false
+		}
+	}
+	return may
 }
 
 // opened is an account as an adapter gets it.

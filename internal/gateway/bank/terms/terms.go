@@ -74,8 +74,8 @@ var Settings = []gateway.Setting{
 	{Name: "one_due_date_per_file", Type: gateway.SettingFlag, Help: "Put collections of different days into different files."},
 	{Name: "creditor_scheme_name", Type: gateway.SettingFlag, Default: true, Help: "Repeat the name beside the creditor identifier."},
 	{Name: "zip", Type: gateway.SettingFlag, Help: "Deliver the file in a zip."},
-	{Name: "folder", Type: gateway.SettingText, Help: "The folder with out, in, done and failed below it.", Check: checkFolder},
-	{Name: "sftp", Type: gateway.SettingObject, Help: "The bank's server for files, in place of a folder.", Fields: []gateway.Setting{
+	{Name: "folder", Type: gateway.SettingText, Place: true, Help: "The folder with out, in, done and failed below it.", Check: checkFolder},
+	{Name: "sftp", Type: gateway.SettingObject, Place: true, Help: "The bank's server for files, in place of a folder.", Fields: []gateway.Setting{
 		{Name: "host", Type: gateway.SettingText, Required: true, Help: "Its name."},
 		{Name: "port", Type: gateway.SettingNumber, Default: 22, Low: 1, High: 65535, Help: "Its port."},
 		{Name: "user", Type: gateway.SettingText, Required: true, Help: "Who logs in."},
