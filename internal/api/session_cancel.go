@@ -10,7 +10,7 @@ import (
 
 // cancelledBody is the answer to a cancel (contract 2.10).
 type cancelledBody struct {
-	SessionToken string                `json:"session_token"`
+	SessionToken *string               `json:"session_token"`
 	Status       payment.SessionStatus `json:"status"`
 }
 
@@ -20,6 +20,6 @@ func (a *API) cancelSession(w http.ResponseWriter, r *http.Request, caller store
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, cancelledBody{ended.Token, ended.Status})
+	web.WriteJSON(w, r, http.StatusOK, cancelledBody{given(ended.Token), ended.Status})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/store/storetest"
 )
 
 // findSessions walks through all pages of a list and gives the tokens.
@@ -138,6 +139,19 @@ func TestASpoiltRecordDoesNotHideTheOthers(t *testing.T) {
 				"results.0.session_token": whole, "results.0.payment_url": apptest.Any, "results.1.session_token": nil, "results.1.payment_url": nil,
 				"results.1.id": apptest.Any, "results.1.status": "COMPLETED",
 			})
+		})
+		t.Run("its merchant hears what became of it, and ends one", func(t *testing.T) {
+			open := s.Create(t, apptest.Direct())
+			for _, token := range []string{spoilt, open} {
+				s.Env.Exec(t, `UPDATE sessions SET token_sealed = 'spoilt' WHERE token = $1`, store.TokenKey(token))
+			}
+			id := func(token string) string {
+				return storetest.Scalar[string](t, s.Env, `SELECT id FROM sessions WHERE token = $1`, store.TokenKey(token))
+			}
+			s.Do(t, apptest.Request{Path: apptest.Sessions + id(spoilt) + "/result/", Key: s.Key}).Want(t, http.StatusOK, fields{
+				"session_status": "COMPLETED", "status": "completed", "session_token": nil,
+			})
+			s.Do(t, apptest.Request{Method: "POST", Path: apptest.Sessions + id(open) + "/cancel/", Key: s.Key}).Want(t, http.StatusOK, fields{"status": "EXPIRED", "session_token": nil})
 		})
 		t.Run("in the feed of events it has the beginning of one", func(t *testing.T) {
 			s.Env.Exec(t, `UPDATE events SET token_sealed = 'spoilt' WHERE token_sealed <> '' AND payload LIKE $1`, "%"+payment.ShortToken(spoilt)+"%")

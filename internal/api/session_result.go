@@ -16,6 +16,8 @@ import (
 // latest attempt, where the session stands, and every attempt.
 type standingBody struct {
 	resultBody
+	// SessionToken is none where it was spoilt, over that of the result.
+	SessionToken    *string               `json:"session_token"`
 	SessionID       uuid.UUID             `json:"session_id"`
 	SessionStatus   payment.SessionStatus `json:"session_status"`
 	PaymentInFlight bool                  `json:"payment_in_flight"`
@@ -50,7 +52,7 @@ func (a *API) showResult(w http.ResponseWriter, r *http.Request, caller store.Cr
 
 func standingOf(s checkout.Standing) standingBody {
 	body := standingBody{
-		resultBody: resultOf(s.Result), SessionID: s.Session.ID, SessionStatus: s.SessionStatus,
+		resultBody: resultOf(s.Result), SessionToken: given(s.Session.Token), SessionID: s.Session.ID, SessionStatus: s.SessionStatus,
 		PaymentInFlight: s.Session.InFlight(), TenantReferenceID: s.Session.TenantReferenceID,
 		Metadata: s.Session.Options.Metadata.JSON(), Attempts: make([]attemptBody, len(s.Attempts)),
 	}

@@ -59,10 +59,15 @@ func (c *Checkout) endSession(ctx context.Context, before, ended payment.Session
 	})
 }
 
-// named finds a tenant's session by its token or its id.
+// named finds a tenant's session by its token or its id. One whose token was spoilt is
+// found by its id, and the operator is told.
 func (c *Checkout) named(ctx context.Context, tenantID uuid.UUID, name string) (payment.Session, error) {
 	if id, err := uuid.Parse(name); err == nil {
-		return c.Store.Tenant(tenantID).Session(ctx, id)
+		session, err := c.Store.Tenant(tenantID).Session(ctx, id)
+		if err == nil && session.Token == "" {
+			c.Logger.ErrorContext(ctx, "a sealed token cannot be read and needs a person", "kind", "session", "id", id)
+		}
+		return session, err
 	}
 	found, err := c.Store.SessionByToken(ctx, name)
 	if err == nil && found.Session.TenantID != tenantID {

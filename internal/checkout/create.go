@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,8 +62,7 @@ type Created struct {
 func (c *Checkout) Create(ctx context.Context, setup *merchant.Setup, req CreateRequest, bad payment.Fields) (Created, error) {
 	return store.Once(ctx, c.Store, req.Key,
 		func(id uuid.UUID) (Created, error) {
-			session, err := c.Store.Tenant(setup.Tenant.ID).Session(ctx, id)
-			return c.created(session.Token), err
+			return c.createdBefore(ctx, setup.Tenant.ID, id)
 		},
 		func() (Created, error) { return c.create(ctx, setup, req, bad) })
 }
@@ -86,6 +86,15 @@ func (c *Checkout) create(ctx context.Context, setup *merchant.Setup, req Create
 		return Created{}, store.Refused(err)
 	}
 	return c.created(session.Token), nil
+}
+
+// createdBefore is the answer to a request that made a session before.
+func (c *Checkout) createdBefore(ctx context.Context, tenantID, id uuid.UUID) (Created, error) {
+	session, err := c.Store.Tenant(tenantID).Session(ctx, id)
+	if err == nil && session.Token == "" {
+		err = fmt.Errorf("the token of session %s cannot be read", id)
+	}
+	return c.created(session.Token), err
 }
 
 // replace makes a session for a lead that holds one: where its time has run out, it

@@ -16,8 +16,7 @@ import (
 func (c *Checkout) NewMandate(ctx context.Context, tenantID, subscriptionID uuid.UUID, req CreateRequest) (Created, error) {
 	return store.Once(ctx, c.Store, req.Key,
 		func(id uuid.UUID) (Created, error) {
-			session, err := c.Store.Tenant(tenantID).Session(ctx, id)
-			return c.created(session.Token), err
+			return c.createdBefore(ctx, tenantID, id)
 		},
 		func() (Created, error) { return c.newMandate(ctx, tenantID, subscriptionID, req) })
 }
