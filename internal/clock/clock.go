@@ -9,7 +9,6 @@ package clock
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -77,7 +76,9 @@ type Movable struct {
 	real Clock
 	read func(context.Context) (time.Duration, error)
 
-	mu     sync.Mutex
+	// turn is held by whoever looks at the offset. It is no mutex, at which the time of
+	// a test's bubble would stand still.
+	turn   chan struct{}
 	offset time.Duration
 	// freshUntil is when the offset is read anew.
 	freshUntil time.Time
@@ -85,15 +86,18 @@ type Movable struct {
 
 // NewMovable makes a clock that is ahead of the world's by what read gives.
 func NewMovable(world Clock, read func(context.Context) (time.Duration, error)) *Movable {
-	return &Movable{real: world, read: read}
+	return &Movable{real: world, read: read, turn: make(chan struct{}, 1)}
 }
 
 // Now is the moved time. When the offset cannot be read the last known one is
-// kept: the database that cannot be read cannot be written either.
+// kept: the database that cannot be read cannot be written either. Whoever comes while
+// the offset is being read shares what is found, if that was fresh when he came:
+// otherwise those who wait for a database far away would each read it after the other.
 func (c *Movable) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Now().After(c.freshUntil) {
+	came := time.Now()
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	if came.After(c.freshUntil) {
 		_ = c.refresh(context.Background())
 	}
 	return c.real.Now().Add(c.offset)
@@ -105,8 +109,8 @@ func (c *Movable) OffsetTo(at time.Time) time.Duration { return at.Sub(c.real.No
 
 // Refresh reads the offset now.
 func (c *Movable) Refresh(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
 	return c.refresh(ctx)
 }
 

@@ -3,6 +3,8 @@ package clock_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +119,43 @@ func TestMovable(t *testing.T) {
 			wantAhead(t, c, 0)
 			wantReads(t, o, 1)
 		})
+	})
+}
+
+// TestAClockFarFromItsDatabase has many ask while a read takes longer than its offset
+// may be relied on.
+func TestAClockFarFromItsDatabase(t *testing.T) {
+	t.Parallel()
+	const far, askers, every = 3 * clock.Lease, 200, 10 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		var moved atomic.Int64
+		reads, began := 0, time.Now()
+		c := clock.NewMovable(clock.Real{}, func(context.Context) (time.Duration, error) {
+			reads++
+			found := moved.Load()
+			pass(far)
+			return time.Duration(found), nil
+		})
+		var asking sync.WaitGroup
+		for i := range askers {
+			asking.Go(func() {
+				pass(time.Duration(i) * every)
+				came := time.Now()
+				seen := time.Until(c.Now())
+				if waited := time.Since(came); waited > 2*far {
+					t.Errorf("one who came after %s waited %s", came.Sub(began), waited)
+				}
+				if came.Sub(began) > time.Second+clock.Lease && seen != time.Hour {
+					t.Errorf("one who came after %s, when the clock had been moved, sees %s", came.Sub(began), seen)
+				}
+			})
+		}
+		pass(time.Second)
+		moved.Store(int64(time.Hour))
+		asking.Wait()
+		if most := int(time.Since(began)/far) + 1; reads > most {
+			t.Errorf("%d reads, want %d at most", reads, most)
+		}
 	})
 }
 

@@ -263,7 +263,9 @@ func (c *postgresConversation) enqueue(ctx context.Context, job Job, notBefore t
 
 func (c *postgresConversation) dialect() dialect {
 	return dialect{
-		relax:      `SELECT set_config('synchronous_commit', 'off', TRUE)`, // for this transaction only
+		// For this transaction only, and only where there is no standby to take over: it
+		// would not know what this process goes on from.
+		relax:      `SELECT set_config('synchronous_commit', 'off', TRUE) WHERE current_setting('synchronous_standby_names') = ''`,
 		skipLocked: ` FOR UPDATE OF TABLE SKIP LOCKED`,
 		analyze:    `ANALYZE `,
 		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND last_analyze IS NULL

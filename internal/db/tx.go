@@ -54,7 +54,7 @@ func (tx *Tx) Analyze(table string) {
 // Relax lets the unit survive this process but not the machine. It is for the
 // sandbox's memory, which stands for a gateway elsewhere, and for units that a
 // later one makes durable: what commits after them in the ordinary way brings
-// them to the disk as well.
+// them to the disk as well. Where a standby takes over from the machine, it has them.
 func (tx *Tx) Relax() {
 	tx.relaxed = true
 	if sql := tx.conv.dialect().relax; sql != "" {
