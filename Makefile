@@ -16,6 +16,8 @@ BROWSER_TESTS = $(shell grep -rl --include='*_test.go' chromedp cmd internal 2>/
 TEST_PACKAGES = postgresql redis-server pgbouncer libxml2-utils curl unzip $(if $(BROWSER_TESTS),chromium npm)
 RACE_PACKAGES = $(TEST_PACKAGES) gcc libc6-dev
 BENCH_PACKAGES = postgresql
+# What a database that fails over is made of.
+DRILL_PACKAGES = patroni python3-etcd etcd-server haproxy pgbouncer nginx-light
 # What judges the examples in deploy/.
 DEPLOY_PACKAGES = prometheus nginx-light caddy openssl curl
 
@@ -25,7 +27,7 @@ GOTESTSUM = bin/gotestsum --format=pkgname --format-icons=text --
 
 .PHONY: help
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 .PHONY: run
 run: ## Start sepad for development: sandbox, SQLite in .sepad/, demo tenant
@@ -62,10 +64,21 @@ sim: test-packages bin/testenv ## Run the simulations, the one of billing at ful
 soak: test-packages bin/testenv ## Run simulation and crash tests over and over until one fails [FOR=1h]
 	@$(WITH_SERVERS) scripts/soak '$(or $(FOR),1h)'
 
-.PHONY: drill
-drill: test-packages bin/testenv ## Rehearse the disaster on both engines: load, backup, load, loss, restore, ask the gateways
+.PHONY: restore-drill
+restore-drill: test-packages bin/testenv ## Rehearse the disaster on both engines: load, backup, load, loss, restore, ask the gateways
 	@scripts/require-test TestRestoreDrill ./internal/backup
 	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestRestoreDrill$$' ./internal/backup
+
+.PHONY: faults
+faults: test-packages bin/testenv ## Break one thing after the other under load, on both engines, and hold what was acknowledged against the books
+	@scripts/require-test TestFaults ./cmd/sepad
+	@SEPAD_FAULTS=1 $(WITH_SERVERS) go test -count=1 -v -timeout=30m -run '^TestFaults$$' ./cmd/sepad
+
+.PHONY: drill
+drill: test-packages bin/testenv ## Fail over at load: Patroni, etcd, haproxy, pgbouncer, two processes behind nginx; nothing acknowledged may be lost
+	@scripts/install-packages $(DRILL_PACKAGES)
+	@scripts/require-test TestHighAvailability ./cmd/sepad
+	@SEPAD_DRILL=1 $(WITH_SERVERS) go test -count=1 -v -timeout=30m -run '^TestHighAvailability$$' ./cmd/sepad
 
 .PHONY: prove
 prove: test-packages bin/testenv ## Prove the bank at full size: payments to files and back, killed; a year at every bank; large files [PAYMENTS=10000 COLLECTIONS=100000]
