@@ -84,6 +84,7 @@ type crash struct {
 	t        *testing.T
 	folder   string
 	settings []string
+	apply    string // a resource file that servers apply at their start, "" for none
 	url      string
 	key      string
 	seed     uint64
@@ -153,7 +154,11 @@ func numberFrom(t *testing.T, variable string, otherwise int) int {
 
 func (c *crash) start(i int) {
 	c.t.Helper()
-	c.servers[i] = startDev(c.t, c.folder, c.settings, "--data", c.folder)
+	args := []string{"--data", c.folder}
+	if c.apply != "" {
+		args = append(args, "--apply", c.apply)
+	}
+	c.servers[i] = startDev(c.t, c.folder, c.settings, args...)
 	if c.key == "" { // the first; it stays the same, and customers are reading it
 		c.key = c.servers[i].key
 	}
@@ -228,22 +233,30 @@ func (c *crash) close() {
 // lets two days pass and does so again: everything has come to its end by then.
 func (c *crash) expectNothingLostOrDoubled() {
 	c.t.Helper()
-	c.close()
-	began := time.Now()
-	c.awaitOutcomes()
-	recovered := time.Since(began).Round(100 * time.Millisecond)
-	c.audit()
-	mustSucceed(c.t, execute(c.t, command(c.t, c.folder, c.settings, "clock", "--data", c.folder, "--advance", "48h")))
-	for _, s := range c.servers {
-		s.stop(syscall.SIGTERM)
-	}
-	books := c.audit()
-	c.expectEverythingEnded(books)
+	books, recovered := c.expectSoundEnd()
 	if len(c.abandoned) == 0 {
 		c.t.Error("no attempt was open at any kill: nothing was proven")
 	}
 	c.t.Logf("%d kills left %d attempts open; %d sessions, %d attempts, %d payments at the gateway, answers %v; all outcomes known after %s",
 		c.kills, len(c.abandoned), len(books.Sessions), len(books.Transactions), len(books.Ledger), c.promises.Results(), recovered)
+}
+
+// expectSoundEnd gives the books as they are in the end, and how long it took until every
+// outcome was known.
+func (c *crash) expectSoundEnd() (books *storetest.Books, recovered time.Duration) {
+	c.t.Helper()
+	c.close()
+	began := time.Now()
+	c.awaitOutcomes()
+	recovered = time.Since(began).Round(100 * time.Millisecond)
+	c.audit()
+	mustSucceed(c.t, execute(c.t, command(c.t, c.folder, c.settings, "clock", "--data", c.folder, "--advance", "48h")))
+	for _, s := range c.servers {
+		s.stop(syscall.SIGTERM)
+	}
+	books = c.audit()
+	c.expectEverythingEnded(books)
+	return books, recovered
 }
 
 func mustSucceed(t *testing.T, r result) {

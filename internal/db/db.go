@@ -182,6 +182,24 @@ func (d *DB) Intact() error {
 	return nil
 }
 
+// leastRoom is what a disk must have left: below it a small write still finds its place where a payment does not.
+const leastRoom = 4 << 20
+
+// ErrNoRoom tells that the disk of the database's file is full, or as good as that.
+var ErrNoRoom = errors.New("the disk of the database file is full")
+
+// HasRoom looks whether the disk of the database's file takes more. Of other engines only they themselves know.
+func (d *DB) HasRoom() error {
+	file, ok := d.engine.(*sqlite)
+	if !ok {
+		return nil
+	}
+	if left, known := roomOf(file.path); known && left < leastRoom {
+		return ErrNoRoom
+	}
+	return nil
+}
+
 // Micros is how an instant is kept; a zero one is NULL.
 func Micros(t time.Time) any {
 	if t.IsZero() {

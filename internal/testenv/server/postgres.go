@@ -112,6 +112,16 @@ func (c *Postgres) Stop() {
 	c.process.stop(syscall.SIGQUIT)
 }
 
+// HasEnded tells that the cluster ended by itself.
+func (c *Postgres) HasEnded() bool {
+	select {
+	case <-c.process.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Restart stops the cluster without a word to its clients and starts it again at
 // the same address, with what it had written.
 func (c *Postgres) Restart() error {
