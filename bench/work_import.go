@@ -51,7 +51,7 @@ func measureImport(ctx context.Context, l *lab, w work) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	limit, err := l.newImportLimit(ctx, theirs, file)
+	limit, err := l.newStagingLimit(ctx, theirs, importSQL, file)
 	if err != nil {
 		return measurement{}, err
 	}
@@ -101,8 +101,9 @@ func timedImport(databaseURL string, lines int, play func(context.Context) error
 	}
 }
 
-// newImportLimit makes the staging table and gives the call of psql.
-func (l *lab) newImportLimit(ctx context.Context, databaseURL, file string) (func(context.Context) error, error) {
+// newStagingLimit makes the staging table and gives the call of psql that takes a
+// file through it.
+func (l *lab) newStagingLimit(ctx context.Context, databaseURL, statements, file string) (func(context.Context) error, error) {
 	program, err := exec.LookPath("psql")
 	if err != nil {
 		return nil, fmt.Errorf("psql: %w", errMissing)
@@ -113,8 +114,8 @@ func (l *lab) newImportLimit(ctx context.Context, databaseURL, file string) (fun
 	if err != nil {
 		return nil, err
 	}
-	script := filepath.Join(l.folder, "import.sql")
-	text := strings.NewReplacer("FILE", file, "TENANT", recordID(kindTenant, 1), "GATEWAY", recordID(kindGateway, 1)).Replace(importSQL)
+	script := file + ".sql"
+	text := strings.NewReplacer("FILE", file, "TENANT", recordID(kindTenant, 1), "GATEWAY", recordID(kindGateway, 1)).Replace(statements)
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
