@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/gateway"
 	"sepad/internal/payment"
 	"sepad/internal/store/storetest"
 )
@@ -142,4 +143,26 @@ func TestADatabaseThatCannotBeReadIsAnError(t *testing.T) {
 			t.Errorf("%d were billed: %v", done, err)
 		}
 	})
+}
+
+// TestWhatCannotBeWrittenDownIsAnError breaks the database while the gateway works, so that its answer is not recorded.
+func TestWhatCannotBeWrittenDownIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(*checkouttest.Gateway){
+		"of a rebill that was collected":     func(g *checkouttest.Gateway) { g.Answer(approved) },
+		"of a rebill that was refused":       func(g *checkouttest.Gateway) { g.Answer(declined) },
+		"of a rebill that could not be sent": func(g *checkouttest.Gateway) { g.Fail(gateway.ErrNotSent) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) {
+				d.due(t)
+				answer(d.Gateway)
+				d.Gateway.During(func(context.Context) { d.Env.Exec(t, "ALTER TABLE transactions RENAME TO gone") })
+				if _, err := d.RunDue(t.Context(), d.Time.Now()); err == nil {
+					t.Error("no error")
+				}
+			})
+		})
+	}
 }

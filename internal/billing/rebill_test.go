@@ -251,6 +251,9 @@ func TestNothingIsSentThroughAGatewayThatIsSwitchedOff(t *testing.T) {
 		if !strings.Contains(d.Log(), "could not be sent") {
 			t.Error("nobody is told")
 		}
+		if why := d.rebills(t, sub)[0].Decline; why == nil || why.Message != "The rebill could not be sent." {
+			t.Errorf("the rebill was declined for %+v", why)
+		}
 		d.SetGateway(t, d.Shop, func(*merchant.GatewayAccount) {})
 		d.bill(t, 0) // the account is left alone for a while
 		d.Time.Pass(time.Hour)
@@ -282,6 +285,7 @@ func TestNothingIsSentWithAnAccountNumberThatCannotBeOpened(t *testing.T) {
 func TestNothingIsSentThatLacksThePayersAddress(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d desk) {
+		d.Lanes, d.PerLane = 1, 1 // what is set aside takes nobody's place
 		held, sound := d.Subscribed(t), d.Subscribed(t)
 		d.Env.Exec(t, `UPDATE transactions SET iban_country = 'CH' WHERE subscription_id = $1`, held.ID.String())
 		d.Env.Exec(t, `UPDATE leads SET address = '', city = '' WHERE id = $1`, held.LeadID.String())
