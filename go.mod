@@ -42,7 +42,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require rsc.io/qr v0.2.0 // indirect
+require (
+	github.com/yuin/goldmark v1.8.7
+	rsc.io/qr v0.2.0
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -1,6 +1,7 @@
 // Package sepad holds what describes the whole program and belongs to no one
 // package of it: the merchant API's document, which the service serves and
-// which the tests hold every answer against, and the guides beside it.
+// which the tests hold every answer against, the operators' one, and the texts beside
+// them.
 package sepad
 
 import "embed"
@@ -11,7 +12,13 @@ import "embed"
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-// Guides are the texts of docs/guides, which /docs links.
+// AdminAPI is the operators' API's document, beside it.
 //
-//go:embed docs/guides/*.md
-var Guides embed.FS
+//go:embed openapi-admin.yaml
+var AdminAPI []byte
+
+// Documents are the texts that the documentation site is made of, by their paths.
+//
+//go:embed docs/guides/*.md docs/contract.md docs/states.md docs/reason-codes.md docs/operations.md docs/rights.md
+//go:embed docs/metrics-and-logs.md docs/security.md docs/gateways.md docs/images/*.png CHANGELOG.md
+var Documents embed.FS

@@ -9,6 +9,7 @@ import (
 
 	"sepad"
 	"sepad/internal/merchant"
+	"sepad/internal/people"
 )
 
 func load(t *testing.T) *openapi3.T {
@@ -20,32 +21,48 @@ func load(t *testing.T) *openapi3.T {
 	return document
 }
 
+// documents are those of both APIs.
+func documents(t *testing.T) map[string]*openapi3.T {
+	t.Helper()
+	operators, err := openapi3.NewLoader().LoadFromData(sepad.AdminAPI)
+	if err != nil {
+		t.Fatalf("load openapi-admin.yaml: %v", err)
+	}
+	return map[string]*openapi3.T{"openapi.yaml": load(t), "openapi-admin.yaml": operators}
+}
+
 func TestTheDocumentIsValidOpenAPI(t *testing.T) {
 	t.Parallel()
-	if err := load(t).Validate(t.Context()); err != nil {
-		t.Fatal(err)
+	for name, document := range documents(t) {
+		if err := document.Validate(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
 func TestEveryExampleFitsItsSchema(t *testing.T) {
 	t.Parallel()
-	document := load(t)
-	checked := 0
-	for place, content := range contents(document) {
-		media := content.Get("application/json")
-		if media == nil || len(media.Examples) == 0 {
-			t.Errorf("%s has no JSON example", place)
-			continue
-		}
-		for name, example := range media.Examples {
-			checked++
-			if err := document.ValidateSchemaJSON(media.Schema.Value, example.Value.Value, openapi3.EnableJSONSchema2020()); err != nil {
-				t.Errorf("%s, example %s: %v", place, name, err)
+	for name, document := range documents(t) {
+		checked := 0
+		for place, content := range contents(document) {
+			media := content.Get("application/json")
+			if media == nil && name == "openapi-admin.yaml" {
+				continue // a file or a form
+			}
+			if media == nil || len(media.Examples) == 0 {
+				t.Errorf("%s: %s has no JSON example", name, place)
+				continue
+			}
+			for title, example := range media.Examples {
+				checked++
+				if err := document.ValidateSchemaJSON(media.Schema.Value, example.Value.Value, openapi3.EnableJSONSchema2020()); err != nil {
+					t.Errorf("%s: %s, example %s: %v", name, place, title, err)
+				}
 			}
 		}
-	}
-	if checked < 40 {
-		t.Errorf("only %d examples were checked: the walk has lost its way", checked)
+		if checked < 40 {
+			t.Errorf("%s: only %d examples were checked: the walk has lost its way", name, checked)
+		}
 	}
 }
 
@@ -201,5 +218,36 @@ func TestTheDocumentServesGeneratorsAndReaders(t *testing.T) {
 	}
 	if strings.Contains(text, "format: email") {
 		t.Error("international addresses are taken, and format: email has none")
+	}
+}
+
+// TestTheOperatorsDocumentNamesEveryRoute holds openapi-admin.yaml to the table that the
+// router reads, in both directions, the least role included.
+func TestTheOperatorsDocumentNamesEveryRoute(t *testing.T) {
+	t.Parallel()
+	documented := map[string]string{}
+	for path, item := range documents(t)["openapi-admin.yaml"].Paths.Map() {
+		for method, operation := range item.Operations() {
+			role, _ := operation.Extensions["x-least-role"].(string)
+			documented[method+" "+path] = role
+		}
+	}
+	for _, right := range people.Rights {
+		if strings.Contains(right.Route, " /dashboard/") {
+			continue
+		}
+		want := string(right.Least)
+		if right.Everywhere {
+			want += ", for all tenants"
+		}
+		if got, known := documented[right.Route]; !known {
+			t.Errorf("openapi-admin.yaml does not know %s: describe it there, with a schema of its answer", right.Route)
+		} else if got != want {
+			t.Errorf("openapi-admin.yaml says x-least-role %q of %s, and it is %q", got, right.Route, want)
+		}
+		delete(documented, right.Route)
+	}
+	for route := range documented {
+		t.Errorf("openapi-admin.yaml names %s, and there is no such route", route)
 	}
 }

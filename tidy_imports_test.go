@@ -70,7 +70,7 @@ var (
 		"admin":                    serving,
 		"page":                     serving,
 		"dashboard":                serving,
-		"apidoc":                   serving,
+		"docsite":                  serving,
 		"gateway/sandbox/bankpage": serving,
 		// Settings become the values that parts are made of, and their defaults
 		// stand with those parts.

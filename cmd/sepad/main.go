@@ -66,6 +66,7 @@ type commands struct {
 	Bank          bankCommand          `cmd:"" help:"Collect through a merchant's own bank: files out, answers in."`
 	Banks         banksCommand         `cmd:"" help:"Check or build a bank directory."`
 	Admin         adminCommand         `cmd:"" help:"Ask the admin API whatever no other command asks."`
+	Docs          docsCommand          `cmd:"" help:"Write the documentation as static files; the service has it at /docs/."`
 	Completion    completionCommand    `cmd:"" help:"Print what has bash, zsh or fish complete commands."`
 	Version       versionCommand       `cmd:"" help:"Show the version of this program; so does --version."`
 }

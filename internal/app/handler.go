@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"sepad"
-	"sepad/internal/apidoc"
 	"sepad/internal/dashboard"
 	"sepad/internal/db"
+	"sepad/internal/docsite"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/gateway/sandbox/bankpage"
 	"sepad/internal/gateway/sandbox/ledgerdb"
@@ -69,9 +69,10 @@ func (a *App) healthRoutes() []web.Route {
 
 // openRoutes are those of the process itself.
 func (a *App) openRoutes() []web.Route {
-	docs := web.Plain(apidoc.Handler(sepad.OpenAPI, sepad.Guides, a.config.PublicURL))
+	docs := web.Plain(docsite.Handler(docsite.Sources{OpenAPI: sepad.OpenAPI, AdminAPI: sepad.AdminAPI, Files: sepad.Documents, PublicURL: a.config.PublicURL}))
 	routes := append(a.healthRoutes(),
 		web.Route{Method: "GET", Pattern: "/openapi.yaml", Handler: docs},
+		web.Route{Method: "GET", Pattern: "/openapi-admin.yaml", Handler: docs},
 		web.Route{Method: "GET", Pattern: "/docs", Handler: docs},
 		web.Route{Method: "GET", Pattern: "/docs/{rest...}", Handler: docs},
 	)

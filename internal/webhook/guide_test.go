@@ -19,7 +19,10 @@ import (
 	"sepad/internal/store/storetest"
 )
 
-const guidePath = "../../docs/guides/webhooks.md"
+const (
+	guidePath     = "../../docs/guides/webhooks.md"
+	cataloguePath = "../../docs/guides/events.md"
+)
 
 // readers run the guide's code in its language. The driver reads cases from
 // standard input and writes, for each, what both ways of checking say.
@@ -126,7 +129,8 @@ func TestTheGuidesCode(t *testing.T) {
 			if _, err := exec.LookPath(r.command[0]); err != nil {
 				t.Skipf("%s is not installed here: the guide's code for it is not run", r.language)
 			}
-			code := blocks(string(guide), r.fence)
+			// Other blocks are run by whoever pastes the guides.
+			code := slices.DeleteFunc(blocks(string(guide), r.fence), func(text string) bool { return !checksParsed.MatchString(text) })
 			if len(code) != 1 {
 				t.Fatalf("the guide has %d blocks", len(code))
 			}
@@ -149,6 +153,9 @@ func TestTheGuidesCode(t *testing.T) {
 		})
 	}
 }
+
+// checksParsed finds the code that checks signatures by hand.
+var checksParsed = regexp.MustCompile(`(?i)verify_?parsed`)
 
 // program puts a block and its driver into files, one for Go's sake.
 func program(t *testing.T, name, code, driver string) []string {
@@ -181,7 +188,7 @@ func blocks(guide, fence string) (all []string) {
 // TestTheGuidesExamples holds them against the API's document.
 func TestTheGuidesExamples(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile(guidePath)
+	guide, err := os.ReadFile(cataloguePath)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,9 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"flag"
+	"os"
+	"strings"
 	"testing"
 
 	"sepad/internal/gateway/gatewaytest"
@@ -83,4 +86,34 @@ func TestTestIBANs(t *testing.T) {
 			}
 		}
 	})
+}
+
+var update = flag.Bool("update", false, "write the table of accounts in docs/guides/testing.md anew")
+
+// TestTheGuideListsEveryAccount holds its table to ours.
+func TestTheGuideListsEveryAccount(t *testing.T) {
+	t.Parallel()
+	const path, begin, end = "../../../docs/guides/testing.md", "<!-- accounts -->\n", "<!-- end of accounts -->"
+	table := "| IBAN | outcome | what happens |\n|---|---|---|\n"
+	for _, test := range sandbox.TestIBANs() {
+		table += "| `" + test.IBAN + "` | `" + string(test.Outcome) + "` | " + test.Description + " |\n"
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	written, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("the guide has no place for the accounts")
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if written != table {
+		t.Errorf("%s lists others: go test ./internal/gateway/sandbox -run Guide -update writes it", path)
+	}
 }

@@ -1,11 +1,9 @@
-package apidoc
+package docsite
 
 import (
 	"encoding/json"
 	"html"
 	"html/template"
-	"net/http"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,7 +13,7 @@ import (
 type example struct {
 	Title string
 	Body  template.HTML
-	plain string
+	value node
 }
 
 // examples gives the examples of a media type, each written as JSON with its
@@ -32,7 +30,7 @@ func (d document) examples(media node) []example {
 		shown = append(shown, example{
 			Title: title,
 			Body:  template.HTML(writeJSON(value, 0, htmlMarks)),
-			plain: writeJSON(value, 0, noMarks),
+			value: value,
 		})
 	}
 	return shown
@@ -100,31 +98,4 @@ func quote(text string) string {
 		return `""`
 	}
 	return strings.TrimSuffix(out.String(), "\n")
-}
-
-var pathParameter = regexp.MustCompile(`\{\w+\}`)
-
-// curl is a call to paste into a shell. The reader's key and token come from
-// the shell's variables, so that no secret needs to be typed into a line.
-func curl(publicURL string, op operation, body string) string {
-	lines := []string{"curl"}
-	// curl itself picks POST when there is a body.
-	if op.Method != http.MethodGet && (op.Method != http.MethodPost || body == "") {
-		lines[0] += " -X " + op.Method
-	}
-	path := pathParameter.ReplaceAllStringFunc(op.Path, func(parameter string) string {
-		return "$" + strings.ToUpper(strings.Trim(parameter, "{}"))
-	})
-	if len(op.query) > 0 {
-		path += "?" + op.query.Encode()
-	}
-	lines[0] += ` "` + publicURL + path + `"`
-	if op.NeedsKey {
-		lines = append(lines, `-H "Authorization: Bearer $API_KEY"`)
-	}
-	if body != "" {
-		lines = append(lines, "-H 'Content-Type: application/json'")
-		lines = append(lines, "-d '"+strings.ReplaceAll(body, "'", `'\''`)+"'")
-	}
-	return strings.Join(lines, " \\\n  ")
 }

@@ -1,4 +1,4 @@
-package apidoc
+package docsite
 
 import (
 	"html/template"
@@ -7,25 +7,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"sepad/internal/gateway/sandbox"
 )
 
-// page is all that the template shows.
-type page struct {
+// reference is what the pages of one API are made of.
+type reference struct {
+	// prefix begins the names of its pages.
+	prefix    string
 	Title     string
 	Version   string
 	Summary   string
 	Intro     template.HTML
 	PublicURL string
-	Groups    []group
-	Events    []operation
-	Errors    []errorEntry
-	Declines  []choice
-	Schemas   []schemaEntry
-	Guides    []guide
-	// TestIBANs are the accounts that a sandbox knows the outcome of.
-	TestIBANs []sandbox.TestIBAN
+	// Document is the name of the file that it is made of.
+	Document string
+	Groups   []group
+	Events   []operation
+	Errors   []errorEntry
+	Declines []choice
+	Schemas  []schemaEntry
 }
 
 // group holds the operations of one tag.
@@ -35,7 +34,7 @@ type group struct {
 	Operations  []operation
 }
 
-// operation is one call that a merchant makes, or an event that one receives.
+// operation is one call, or an event that is received.
 type operation struct {
 	ID          string
 	Method      string
@@ -49,9 +48,13 @@ type operation struct {
 	query     url.Values
 	Request   *body
 	Responses []response
-	Curl      string
+	Samples   []template.HTML
 	Event     bool
 	NeedsKey  bool
+	// Page is the address of the page that it stands on.
+	Page string
+	// Right is who may make an operator's call.
+	Right string
 }
 
 // limit says how often an operation can be called.
@@ -59,6 +62,8 @@ type limit struct{ Scope, Rate, Key string }
 
 // body is a request's or response's content.
 type body struct {
+	// Form tells a body that is sent as a form.
+	Form     bool
 	Schema   string
 	Required bool
 	Rows     []row
@@ -98,76 +103,80 @@ type schemaEntry struct {
 // declineCodes is the schema whose values the error catalogue explains.
 const declineCodes = "DeclineCode"
 
-// buildPage gathers the page from the document.
-func buildPage(root node, guides []guide, publicURL string) page {
+// readReference gathers an API's document. write gives the calls that readers copy.
+func readReference(spec []byte, prefix, publicURL string, write func(operation, node) []template.HTML) (reference, error) {
+	root, err := parse(spec)
+	if err != nil {
+		return reference{}, err
+	}
 	d := document{root}
-	p := page{
-		Guides: guides, TestIBANs: sandbox.TestIBANs(),
-		Title:     root.at("info").text("title"),
-		Version:   root.at("info").text("version"),
-		Summary:   root.at("info").text("summary"),
-		Intro:     prose(root.at("info").text("description")),
-		PublicURL: publicURL,
+	info := root.at("info")
+	r := reference{
+		prefix: prefix, PublicURL: publicURL,
+		Title: info.text("title"), Version: info.text("version"), Summary: info.text("summary"), Intro: template.HTML(strings.ReplaceAll(string(prose(info.text("description"))), "h3>", "h2>")),
 	}
 	for _, tag := range root.get("tags").items() {
-		p.Groups = append(p.Groups, group{Name: tag.text("name"), Description: prose(tag.text("description"))})
+		r.Groups = append(r.Groups, group{Name: tag.text("name"), Description: prose(tag.text("description"))})
 	}
 	for path, item := range root.get("paths").pairs() {
-		for _, op := range d.operations(path, item, publicURL) {
-			p.add(op.tag, op.operation)
+		for _, op := range d.operations(path, item) {
+			op.Page = r.pageOf(op.tag) + ".html"
+			op.Samples = write(op.operation, op.sample)
+			r.add(op.tag, op.operation)
 		}
 	}
 	for name, item := range root.get("webhooks").pairs() {
-		for _, op := range d.operations(name, item, publicURL) {
-			op.Event, op.Curl = true, ""
-			p.Events = append(p.Events, op.operation)
+		for _, op := range d.operations(name, item) {
+			op.Event = true
+			r.Events = append(r.Events, op.operation)
 		}
 	}
-	p.Errors = catalogue(p.Groups)
-	p.Declines = choices(root.at("components", "schemas", declineCodes))
+	r.Errors = catalogue(r.Groups)
+	r.Declines = choices(root.at("components", "schemas", declineCodes))
 	for name, schema := range root.at("components", "schemas").pairs() {
-		p.Schemas = append(p.Schemas, d.schemaEntry(name, schema))
+		r.Schemas = append(r.Schemas, d.schemaEntry(name, schema))
 	}
-	return p
+	return r, nil
 }
+
+// pageOf is the name of the page of a tag.
+func (r *reference) pageOf(tag string) string { return r.prefix + "-" + slug(tag) }
 
 // add puts an operation under its tag; a tag that was not announced gets a
 // group of its own, so that no operation is lost.
-func (p *page) add(tag string, op operation) {
-	i := slices.IndexFunc(p.Groups, func(g group) bool { return g.Name == tag })
+func (r *reference) add(tag string, op operation) {
+	i := slices.IndexFunc(r.Groups, func(g group) bool { return g.Name == tag })
 	if i < 0 {
-		p.Groups = append(p.Groups, group{Name: tag})
-		i = len(p.Groups) - 1
+		r.Groups = append(r.Groups, group{Name: tag})
+		i = len(r.Groups) - 1
 	}
-	p.Groups[i].Operations = append(p.Groups[i].Operations, op)
+	r.Groups[i].Operations = append(r.Groups[i].Operations, op)
 }
 
-// tagged is an operation with the tag that it is filed under.
+// tagged is an operation with the tag that it is filed under, and a body to send.
 type tagged struct {
 	operation
-	tag string
+	tag    string
+	sample node
 }
 
 // methods are the keys of a path that are operations.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
-func (d document) operations(path string, item node, publicURL string) []tagged {
+func (d document) operations(path string, item node) []tagged {
 	var found []tagged
 	for method, entry := range item.pairs() {
 		if !slices.Contains(methods, method) {
 			continue
 		}
-		op := d.operation(strings.ToUpper(method), path, item, entry)
-		sample := ""
+		op := tagged{operation: d.operation(strings.ToUpper(method), path, item, entry), tag: "Other"}
 		if op.Request != nil && len(op.Request.Examples) > 0 {
-			sample = op.Request.Examples[0].plain
+			op.sample = op.Request.Examples[0].value
 		}
-		op.Curl = curl(publicURL, op, sample)
-		tag := "Other"
 		if tags := entry.get("tags").items(); len(tags) > 0 {
-			tag = tags[0].value()
+			op.tag = tags[0].value()
 		}
-		found = append(found, tagged{op, tag})
+		found = append(found, op)
 	}
 	return found
 }
@@ -180,6 +189,7 @@ func (d document) operation(method, path string, item, entry node) operation {
 		Summary:     entry.text("summary"),
 		Description: prose(entry.text("description")),
 		query:       url.Values{},
+		Right:       entry.text("x-least-role"),
 		Limit: limit{
 			Scope: entry.at("x-rate-limit").text("scope"),
 			Rate:  entry.at("x-rate-limit").text("rate"),
@@ -195,8 +205,9 @@ func (d document) operation(method, path string, item, entry node) operation {
 	}
 	if request := entry.get("requestBody"); request.exists() {
 		request, _ = d.resolve(request)
-		op.Request = d.body(request)
-		op.Request.Required = request.text("required") == "true"
+		if op.Request = d.body(request); op.Request != nil {
+			op.Request.Required = request.text("required") == "true"
+		}
 	}
 	for status, entry := range entry.get("responses").pairs() {
 		op.Responses = append(op.Responses, d.response(status, entry))
@@ -237,14 +248,17 @@ func (d document) parameter(entry node) row {
 	return line
 }
 
-// body reads the JSON content of a request or response.
+// body reads the content of a request or response: JSON, or a form.
 func (d document) body(entry node) *body {
-	media := entry.at("content", "application/json")
+	media, form := entry.at("content", "application/json"), false
+	if !media.exists() {
+		media, form = entry.at("content", "multipart/form-data"), true
+	}
 	if !media.exists() {
 		return nil
 	}
 	schema := d.shape(media.get("schema"))
-	return &body{Schema: schema.name, Rows: reader{document: d}.rows(schema, 0), Examples: d.examples(media)}
+	return &body{Form: form, Schema: schema.name, Rows: reader{document: d}.rows(schema, 0), Examples: d.examples(media)}
 }
 
 func (d document) response(status string, entry node) response {

@@ -1,4 +1,4 @@
-package apidoc
+package docsite
 
 import (
 	"strings"
@@ -116,13 +116,62 @@ func TestExamplesAreJSONInTheAuthorsOrder(t *testing.T) {
 	}
 }
 
-func TestCurlQuotesForTheShell(t *testing.T) {
+func TestCallsQuoteForTheShell(t *testing.T) {
 	t.Parallel()
-	got := curl("https://pay.example", operation{Method: "PUT", Path: "/a/{one}/b/{two}/"}, `{"name":"O'Hara"}`)
-	want := `curl -X PUT "https://pay.example/a/$ONE/b/$TWO/" \
+	sent := mustParse(t, `{name: "O'Hara", amount: "5.00", tags: [a]}`).root
+	op := operation{Method: "PUT", Path: "/admin/v1/a/{one}/b/{two}/", Request: &body{}}
+	for _, test := range []struct{ name, got, want string }{
+		{"curl", curl("https://pay.example", "KEY", op, sent), `curl -X PUT "https://pay.example/admin/v1/a/$ONE/b/$TWO/" \
   -H 'Content-Type: application/json' \
-  -d '{"name":"O'\''Hara"}'`
-	if got != want {
-		t.Errorf("got %s", got)
+  -d '{
+  "name": "O'\''Hara",
+  "amount": "5.00",
+  "tags": [
+    "a"
+  ]
+}'`},
+		{"sepad", adminCommand(op, sent), `sepad admin PUT "a/$ONE/b/$TWO/" 'name=O'\''Hara' 'amount="5.00"' 'tags=["a"]'`},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got %s", test.name, test.got)
+		}
+	}
+}
+
+func TestTextsBecomePages(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{"docs/guides/a.md": "a", "docs/b.md": "b"}
+	for _, test := range []struct{ name, text, want string }{
+		{"a link to another text", "[b](../b.md#part)", `<a href="b.html#part">b</a>`},
+		{"a link to what is not on the site", "see [code](../../cmd) here", "see code here"},
+		{"a link elsewhere", "[x](https://x.example)", `<a href="https://x.example">x</a>`},
+		{"a heading can be linked", "## payment_session.completed", `<h2 id="payment_sessioncompleted">`},
+		{"markup is not taken over", "<script>x</script>", "<!-- raw HTML omitted -->"},
+		{"code of one language", "```go\nx := 1\n```", `<div class="code"><p class="caption">Go</p>`},
+		{"code of several languages", "```go run\nx\n```\n\n```python\ny\n```", `<div class="tabs"><div`},
+		{"what is shown is no language", "```sh run\nx\n```\n\n```json shows\n{}\n```", "</div>\n<div"},
+		{"a note", "> [!WARNING]\n> Mind.", `<div class="callout warning" role="note" aria-label="Warning"><p class="callout-title">Warning</p><p>Mind.</p>`},
+	} {
+		p, err := renderText("docs/guides/a.md", []byte("# T\n\n"+test.text+"\n"), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(p.Body), test.want) || p.Title != "T" {
+			t.Errorf("%s: %s", test.name, p.Body)
+		}
+	}
+}
+
+func TestCodeIsColoured(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ language, code, want string }{
+		{"go", `if x == "<a>" { // y`, `<span class="word">if</span> x == <span class="str">&#34;&lt;a&gt;&#34;</span> { <span class="comment">// y</span>`},
+		{"python", "return 1  # one", `<span class="word">return</span> <span class="number">1</span>  <span class="comment"># one</span>`},
+		{"sh", `curl "$A#b"`, `<span class="word">curl</span> <span class="str">&#34;$A#b&#34;</span>`},
+		{"unknown", "<b>", "&lt;b&gt;"},
+	} {
+		if got := highlight(test.language, test.code); got != test.want {
+			t.Errorf("%s: %s", test.language, got)
+		}
 	}
 }
