@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
 )
@@ -30,9 +31,9 @@ type auditBody struct {
 
 func auditOf(e store.AuditEntry) auditBody {
 	return auditBody{
-		ID: e.ID, At: instantText(e.At), Actor: e.Actor.Name, OperatorID: e.OperatorID, Address: given(e.Address), Action: e.Action,
+		ID: e.ID, At: instantText(e.At), Actor: e.Actor.Name, OperatorID: e.OperatorID, Address: payment.Given(e.Address), Action: e.Action,
 		ObjectType: e.ObjectType, ObjectID: e.ObjectID, TenantID: e.TenantID, Before: rawOrNull(e.Before), After: rawOrNull(e.After),
-		Place: e.Place, Hash: given(e.Hash),
+		Place: e.Place, Hash: payment.Given(e.Hash),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/banking"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 )
 
@@ -39,7 +40,7 @@ func BankFileOf(f store.BankFile) BankFileBody {
 	}
 	return BankFileBody{
 		ID: f.ID, TenantID: f.TenantID, GatewayID: f.GatewayID, Kind: f.Kind, MessageID: f.MessageID, Name: f.Name, Format: f.Format,
-		State: state, DueDate: f.DueDate, Count: f.Count, Sum: f.SumMinor.String(), SizeBytes: f.SizeBytes, Problem: given(f.Problem),
+		State: state, DueDate: f.DueDate, Count: f.Count, Sum: f.SumMinor.String(), SizeBytes: f.SizeBytes, Problem: payment.Given(f.Problem),
 		CreatedAt: instantText(f.CreatedAt), UpdatedAt: instantText(f.UpdatedAt),
 	}
 }
@@ -93,7 +94,7 @@ type bankMatchBody struct {
 func bankMatchesOf(matches []store.BankMatch) []bankMatchBody {
 	bodies := make([]bankMatchBody, len(matches))
 	for i, m := range matches {
-		bodies[i] = bankMatchBody{given(m.Source), m.Kind, m.Count, m.SumMinor.String(), m.ChargesMinor.String()}
+		bodies[i] = bankMatchBody{payment.Given(m.Source), m.Kind, m.Count, m.SumMinor.String(), m.ChargesMinor.String()}
 	}
 	return bodies
 }
@@ -117,13 +118,13 @@ func BankFileDetail(ctx context.Context, b *banking.Banking, f store.BankFile, a
 		},
 	}
 	if m.CreditedMinor != nil {
-		body.Matching.Credited = given(m.CreditedMinor.String())
+		body.Matching.Credited = payment.Given(m.CreditedMinor.String())
 	}
 	if m.DebitedMinor != nil {
-		body.Matching.Debited = given(m.DebitedMinor.String())
+		body.Matching.Debited = payment.Given(m.DebitedMinor.String())
 	}
 	for i, block := range blocks {
-		body.Blocks[i] = bankBlockBody{given(block.ID), block.DueDate, block.Sequence, block.Count, block.SumMinor.String()}
+		body.Blocks[i] = bankBlockBody{payment.Given(block.ID), block.DueDate, block.Sequence, block.Count, block.SumMinor.String()}
 	}
 	for i, e := range entries {
 		body.Collections[i] = bankCollectionBody{
@@ -162,7 +163,7 @@ type bankFaultBody struct {
 func BankPreviewOf(p banking.Preview) BankPreviewBody {
 	body := BankPreviewBody{
 		CutOffAt: p.CutOffAt.UTC().Format(time.RFC3339), Count: p.Count, Sum: p.SumMinor.String(), Blocks: make([]bankBlockBody, len(p.Blocks)),
-		Refunds: bankRefundsBody{given(p.Refunds.DueDate), p.Refunds.Count, p.Refunds.SumMinor.String()},
+		Refunds: bankRefundsBody{payment.Given(p.Refunds.DueDate), p.Refunds.Count, p.Refunds.SumMinor.String()},
 		Refused: []bankFaultBody{}, Changed: []bankFaultBody{}, Held: append([]string{}, p.Held...),
 	}
 	for i, block := range p.Blocks {
@@ -196,7 +197,7 @@ type bankStatementDetail struct {
 }
 
 func bankStatementOf(s store.BankStatement) bankStatementBody {
-	return bankStatementBody{s.ID, s.TenantID, s.GatewayID, s.Name, s.State, given(s.Problem), s.LineCount, instantText(s.CreatedAt)}
+	return bankStatementBody{s.ID, s.TenantID, s.GatewayID, s.Name, s.State, payment.Given(s.Problem), s.LineCount, instantText(s.CreatedAt)}
 }
 
 // BankReadingBody is what became of a file of a bank.
@@ -220,7 +221,7 @@ type bankCountsBody struct {
 func BankReadingsOf(readings []banking.Reading) []BankReadingBody {
 	bodies := make([]BankReadingBody, len(readings))
 	for i, r := range readings {
-		bodies[i] = BankReadingBody{Name: r.Name, Problem: given(r.Problem), Counts: bankCountsBody(r.Counts)}
+		bodies[i] = BankReadingBody{Name: r.Name, Problem: payment.Given(r.Problem), Counts: bankCountsBody(r.Counts)}
 		if r.ID != uuid.Nil {
 			bodies[i].ID = &r.ID
 		}
@@ -254,7 +255,7 @@ type BankEntryBody struct {
 func BankEntryOf(ctx context.Context, b *banking.Banking, l store.BankLine) BankEntryBody {
 	return BankEntryBody{
 		ID: l.ID, TenantID: l.TenantID, GatewayID: l.GatewayID, StatementID: l.StatementID, Position: l.Position, Source: l.Source, Kind: l.Kind,
-		Amount: l.AmountMinor.String(), Charges: l.ChargesMinor.String(), Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: given(l.BookingDate),
-		Reference: given(l.Reference), Reason: given(l.Reason), Text: b.Text(ctx, l), Result: l.Result, Note: given(l.Note), TransactionID: l.TransactionID,
+		Amount: l.AmountMinor.String(), Charges: l.ChargesMinor.String(), Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: payment.Given(l.BookingDate),
+		Reference: payment.Given(l.Reference), Reason: payment.Given(l.Reason), Text: b.Text(ctx, l), Result: l.Result, Note: payment.Given(l.Note), TransactionID: l.TransactionID,
 	}
 }

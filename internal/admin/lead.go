@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
 	"sepad/internal/web"
@@ -30,7 +31,7 @@ type leadBody struct {
 func leadOf(l listing.LeadRecord) leadBody {
 	return leadBody{
 		ID: l.ID, TenantID: l.TenantID, Email: l.Email, FirstName: l.FirstName, LastName: l.LastName, Country: l.Country,
-		Address: given(l.Address), City: given(l.City), PostalCode: given(l.PostalCode), Phone: given(l.Phone),
+		Address: payment.Given(l.Address), City: payment.Given(l.City), PostalCode: payment.Given(l.PostalCode), Phone: payment.Given(l.Phone),
 		CreatedAt: instantText(l.CreatedAt), UpdatedAt: instantText(l.UpdatedAt),
 	}
 }

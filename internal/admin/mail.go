@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/notice"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
 	"sepad/internal/web"
@@ -41,7 +42,7 @@ type MailBody struct {
 func MailOf(m store.Mail) MailBody {
 	body := MailBody{
 		ID: m.ID, TenantID: m.TenantID, Kind: m.Kind, TransactionID: m.TransactionID, DueDate: m.DueDate.String(), Status: m.Status,
-		Attempts: m.AttemptCount, Result: given(m.Result), CreatedAt: instantText(m.CreatedAt),
+		Attempts: m.AttemptCount, Result: payment.Given(m.Result), CreatedAt: instantText(m.CreatedAt),
 	}
 	if m.Status == store.MailPending {
 		body.NextAttemptAt = new(instantText(m.NextAttemptAt))

@@ -44,8 +44,8 @@ func MandateOf(reference string, evidence []store.Evidence) MandateBody {
 		body.Acceptances[i] = acceptanceBody{
 			TenantID: t.TenantID, SessionID: e.SessionID, TransactionID: t.ID, MerchantTransactionID: t.MerchantTransactionID,
 			TransactionStatus: t.Status, AcceptedAt: instantText(e.AcceptedAt), AcceptanceMode: e.Mode, Language: e.Language,
-			TextVersion: e.TextVersion, Text: e.Text, TextSHA256: e.TextHash, ClientIP: given(e.ClientIP),
-			UserAgent: given(e.UserAgent), IBANMasked: t.MaskedIBAN, HolderName: t.HolderName,
+			TextVersion: e.TextVersion, Text: e.Text, TextSHA256: e.TextHash, ClientIP: payment.Given(e.ClientIP),
+			UserAgent: payment.Given(e.UserAgent), IBANMasked: t.MaskedIBAN, HolderName: t.HolderName,
 		}
 	}
 	return body

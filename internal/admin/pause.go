@@ -63,7 +63,7 @@ func (a *Admin) resumeRebills(w http.ResponseWriter, r *http.Request) error {
 
 func (a *Admin) pauseOf(p payment.RebillPause) pauseBody {
 	return pauseBody{
-		TenantID: p.TenantID, GatewayID: p.GatewayID, Reason: p.Reason, ReasonCode: given(p.Code),
+		TenantID: p.TenantID, GatewayID: p.GatewayID, Reason: p.Reason, ReasonCode: payment.Given(p.Code),
 		Since: instantText(p.Since), PausedUntil: instantOrNull(p.Until), NeedsPerson: p.NeedsPerson(a.Checkout.Clock.Now()),
 	}
 }

@@ -54,7 +54,7 @@ func sessionOf(s listing.SessionRecord, now time.Time) sessionBody {
 	return sessionBody{
 		ID: s.ID, TenantID: s.TenantID, Status: s.StatusAt(now), IsInFlight: s.InFlight(),
 		Amount: s.Terms.DueMinor().String(), Price: s.Terms.PriceMinor.String(), Currency: s.Terms.Currency,
-		BillingType: s.Terms.BillingType, BillingFrequency: given(string(s.Terms.Frequency)),
+		BillingType: s.Terms.BillingType, BillingFrequency: payment.Given(string(s.Terms.Frequency)),
 		MandateReferenceID: s.MandateReference, AcceptanceMode: s.AcceptanceMode, GatewayID: s.GatewayID,
 		CampaignID: s.CampaignID, OfferID: s.OfferID, HostedPageID: s.HostedPageID, WebhookProfileID: s.WebhookProfileID,
 		AttemptsUsed: s.AttemptsUsed, AttemptsRemaining: s.AttemptsRemaining(), MaxAttempts: s.MaxAttempts,

@@ -37,13 +37,6 @@ func appendTransaction(dst []byte, d payment.Debit) []byte {
 	return appendTenant(record.AppendDebit(dst, d), d.Transaction.TenantID)
 }
 
-func given(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // showTransaction answers GET /transactions/{id}/.
 func (a *Admin) showTransaction(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathID(r, "id", store.ErrNoTransaction)

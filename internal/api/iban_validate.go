@@ -50,7 +50,7 @@ func (a *API) validateIBAN(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // the fault of an IBAN is the answer
 	}
 	bank, _ := a.Banks(iban)
-	web.WriteJSON(w, r, http.StatusOK, validBody{Valid: true, BankName: given(bank.Name), BIC: given(bank.BIC)})
+	web.WriteJSON(w, r, http.StatusOK, validBody{Valid: true, BankName: payment.Given(bank.Name), BIC: payment.Given(bank.BIC)})
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (a *API) showMandate(w http.ResponseWriter, r *http.Request, caller store.C
 		body.Acceptances[i] = agreementBody{
 			SessionID: e.SessionID, TransactionID: t.ID, MerchantTransactionID: t.MerchantTransactionID, TransactionStatus: t.Status,
 			AcceptedAt: instant(e.AcceptedAt), AcceptanceMode: e.Mode, Language: e.Language, TextVersion: e.TextVersion, Text: e.Text,
-			TextSHA256: e.TextHash, ClientIP: given(e.ClientIP), UserAgent: given(e.UserAgent), IBANMasked: t.MaskedIBAN, HolderName: t.HolderName,
+			TextSHA256: e.TextHash, ClientIP: payment.Given(e.ClientIP), UserAgent: payment.Given(e.UserAgent), IBANMasked: t.MaskedIBAN, HolderName: t.HolderName,
 		}
 	}
 	web.WriteJSON(w, r, http.StatusOK, body)

@@ -98,26 +98,26 @@ type errorDetailsBody struct {
 func resultOf(r checkout.Result) resultBody {
 	t := r.Transaction
 	body := resultBody{
-		Object: "payment_session.result", SessionToken: r.Session.Token, Status: given(r.Status), Livemode: r.Livemode,
+		Object: "payment_session.result", SessionToken: r.Session.Token, Status: payment.Given(r.Status), Livemode: r.Livemode,
 		CreatedAt: instant(t.CreatedAt), ProcessedAt: instant(t.ProcessedAt), RetryAllowed: r.RetryAllowed,
-		Amount: given(t.AmountMinor.String()), Currency: given(t.Currency), Transaction: transactionOf(t),
+		Amount: payment.Given(t.AmountMinor.String()), Currency: payment.Given(t.Currency), Transaction: transactionOf(t),
 		Subscription: subscriptionOf(r.Subscription), Lead: idBody{r.Session.LeadID}, PaymentMethod: methodOf(t),
-		SEPA:           sepaBody{MandateReference: given(r.Session.MandateReference), SequenceType: given(t.SequenceType)},
+		SEPA:           sepaBody{MandateReference: payment.Given(r.Session.MandateReference), SequenceType: payment.Given(t.SequenceType)},
 		Adapter:        adapterBody{r.AdapterName},
-		PaymentGateway: gatewayBody{r.Gateway.ID, r.Gateway.Name, given(r.Gateway.Descriptor), r.Gateway.TestMode},
+		PaymentGateway: gatewayBody{r.Gateway.ID, r.Gateway.Name, payment.Given(r.Gateway.Descriptor), r.Gateway.TestMode},
 		ErrorDetails:   errorDetailsOf(t.Decline),
 	}
 	if o := r.Order; o != nil {
-		body.OrderNumber, body.Order = given(o.Number), &orderBody{o.ID, o.Number, o.Status}
+		body.OrderNumber, body.Order = payment.Given(o.Number), &orderBody{o.ID, o.Number, o.Status}
 	}
 	if r.Session.RenewsID != nil && r.Status != payment.ResultCompleted {
 		body.Subscription = nil // it is another purchase's, and has got nothing from this session yet
 	}
 	if r.Status == payment.ResultAwaiting {
-		body.VerificationURL = given(t.VerificationURL)
+		body.VerificationURL = payment.Given(t.VerificationURL)
 	}
 	if t.Decline != nil {
-		body.Error = given(t.Decline.Words())
+		body.Error = payment.Given(t.Decline.Words())
 	}
 	return body
 }
@@ -127,12 +127,12 @@ func transactionOf(t payment.Transaction) *transactionBody {
 	if t.ID == uuid.Nil {
 		return nil
 	}
-	return &transactionBody{t.ID, t.MerchantTransactionID, given(t.GatewayReference), t.TenantReferenceID, t.Status, t.Type}
+	return &transactionBody{t.ID, t.MerchantTransactionID, payment.Given(t.GatewayReference), t.TenantReferenceID, t.Status, t.Type}
 }
 
 func methodOf(t payment.Transaction) paymentMethodBody {
 	return paymentMethodBody{
-		"sepa_debit", given(t.IBANLast4()), given(t.IBANCountry), given(t.BIC), given(t.BankName), given(t.HolderName),
+		"sepa_debit", payment.Given(t.IBANLast4()), payment.Given(t.IBANCountry), payment.Given(t.BIC), payment.Given(t.BankName), payment.Given(t.HolderName),
 	}
 }
 
@@ -140,14 +140,14 @@ func errorDetailsOf(d *payment.Decline) *errorDetailsBody {
 	if d == nil {
 		return nil
 	}
-	return &errorDetailsBody{d.Code, d.Words(), given(d.GatewayCode), given(d.GatewayMessage)}
+	return &errorDetailsBody{d.Code, d.Words(), payment.Given(d.GatewayCode), payment.Given(d.GatewayMessage)}
 }
 
 func subscriptionOf(s *payment.Subscription) *subscriptionBody {
 	if s == nil {
 		return nil
 	}
-	return &subscriptionBody{s.ID, s.Status, given(s.Frequency), given(s.NextBillingDate.String())}
+	return &subscriptionBody{s.ID, s.Status, payment.Given(s.Frequency), payment.Given(s.NextBillingDate.String())}
 }
 
 // instant is ISO 8601 in UTC; none is null.
@@ -155,5 +155,5 @@ func instant(at time.Time) *string {
 	if at.IsZero() {
 		return nil
 	}
-	return given(at.UTC().Format("2006-01-02T15:04:05.000000Z"))
+	return payment.Given(at.UTC().Format("2006-01-02T15:04:05.000000Z"))
 }

@@ -20,6 +20,6 @@ func (a *API) cancelSession(w http.ResponseWriter, r *http.Request, caller store
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, cancelledBody{given(ended.Token), ended.Status})
+	web.WriteJSON(w, r, http.StatusOK, cancelledBody{payment.Given(ended.Token), ended.Status})
 	return nil
 }

@@ -120,10 +120,10 @@ func readCreate(in *web.Reader) checkout.CreateRequest {
 		Lead:        readLead(in.Object("lead", web.Required)),
 
 		AmountMinor: in.Amount("amount"),
-		Currency:    given(in.Currency("currency")),
-		BillingType: given(web.Enum(in, "billing_type", payment.BillingTypes)),
-		Frequency:   given(web.Enum(in, "billing_frequency", payment.BillingFrequencies)),
-		TrialUnit:   given(web.Enum(in, "trial_interval_unit", payment.TrialUnits)),
+		Currency:    payment.Given(in.Currency("currency")),
+		BillingType: payment.Given(web.Enum(in, "billing_type", payment.BillingTypes)),
+		Frequency:   payment.Given(web.Enum(in, "billing_frequency", payment.BillingFrequencies)),
+		TrialUnit:   payment.Given(web.Enum(in, "trial_interval_unit", payment.TrialUnits)),
 		TrialPeriod: in.Integer("trial_period", 1, payment.MaxTrialPeriod),
 		TrialMinor:  in.Amount("trial_price", web.AllowZero),
 
@@ -153,13 +153,4 @@ func readLead(in *web.Reader) payment.Lead {
 	lead.Unsaid.Address, lead.Unsaid.City = !in.Has("address"), !in.Has("city")
 	lead.Unsaid.PostalCode, lead.Unsaid.Phone = !in.Has("postal_code"), !in.Has("phone")
 	return lead
-}
-
-// given is nil for a value that was absent or bad.
-func given[T comparable](value T) *T {
-	var none T
-	if value == none {
-		return nil
-	}
-	return &value
 }

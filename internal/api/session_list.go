@@ -61,7 +61,7 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request, caller store.
 	if err != nil {
 		return err
 	}
-	body := sessionPage{Next: given(page.Next), Previous: given(page.Previous), Results: make([]listedBody, len(page.Rows))}
+	body := sessionPage{Next: payment.Given(page.Next), Previous: payment.Given(page.Previous), Results: make([]listedBody, len(page.Rows))}
 	for i, s := range page.Rows {
 		// One whose token was spoilt is listed without: the others are asked for as well.
 		if s.Token, err = a.Store.OpenToken(s.Session, s.Kept); err != nil {
@@ -75,7 +75,7 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request, caller store.
 
 func (a *API) listedOf(s listing.SessionRecord, now time.Time) listedBody {
 	body := listedBody{
-		ID: s.ID, SessionToken: given(s.Token), Status: s.StatusAt(now),
+		ID: s.ID, SessionToken: payment.Given(s.Token), Status: s.StatusAt(now),
 		PaymentInFlight: s.InFlight(), Amount: s.Terms.DueMinor().String(), Currency: s.Terms.Currency,
 		BillingType: s.Terms.BillingType, AttemptsUsed: s.AttemptsUsed, AttemptsRemaining: s.AttemptsRemaining(),
 		LastTransactionID: s.LastTransactionID, TenantReferenceID: s.TenantReferenceID, Metadata: s.Options.Metadata.JSON(),

@@ -22,7 +22,7 @@ const (
 
 // readOptions reads the optional fields that are additions to contract 2.1.
 func (a *API) readOptions(request *checkout.CreateRequest, in *web.Reader, bad payment.Fields) {
-	request.TenantReferenceID = given(in.Text("tenant_reference_id", web.NotBlank, web.MaxLength(maxTenantReference)))
+	request.TenantReferenceID = payment.Given(in.Text("tenant_reference_id", web.NotBlank, web.MaxLength(maxTenantReference)))
 	request.Options = payment.SessionOptions{
 		ReturnURL:          a.address(in, "return_url", bad),
 		SuccessRedirectURL: a.address(in, "success_redirect_url", bad),

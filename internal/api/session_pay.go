@@ -44,7 +44,7 @@ func (a *API) readPayment(w http.ResponseWriter, r *http.Request) (checkout.Paym
 		instrument = a.Checkout.Instrument(iban, holder, bad)
 	}
 	return checkout.Payment{
-		Token: r.PathValue("token"), Instrument: instrument, TenantReferenceID: given(reference),
+		Token: r.PathValue("token"), Instrument: instrument, TenantReferenceID: payment.Given(reference),
 		Source: payment.SourceAPI, ClientIP: web.ClientIP(r.Context()),
 	}, bad.Err()
 }

@@ -52,13 +52,13 @@ func (a *API) showResult(w http.ResponseWriter, r *http.Request, caller store.Cr
 
 func standingOf(s checkout.Standing) standingBody {
 	body := standingBody{
-		resultBody: resultOf(s.Result), SessionToken: given(s.Session.Token), SessionID: s.Session.ID, SessionStatus: s.SessionStatus,
+		resultBody: resultOf(s.Result), SessionToken: payment.Given(s.Session.Token), SessionID: s.Session.ID, SessionStatus: s.SessionStatus,
 		PaymentInFlight: s.Session.InFlight(), TenantReferenceID: s.Session.TenantReferenceID,
 		Metadata: s.Session.Options.Metadata.JSON(), Attempts: make([]attemptBody, len(s.Attempts)),
 	}
 	if body.Transaction == nil {
 		terms := s.Session.Terms
-		body.Amount, body.Currency = given(terms.DueMinor().String()), given(terms.Currency)
+		body.Amount, body.Currency = payment.Given(terms.DueMinor().String()), payment.Given(terms.Currency)
 	}
 	for i, t := range s.Attempts {
 		body.Attempts[i] = attemptBody{

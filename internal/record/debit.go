@@ -38,14 +38,14 @@ type orderBody struct {
 func AppendDebit(dst []byte, d payment.Debit) []byte {
 	t := d.Transaction
 	body := debitBody{
-		SequenceType: orNull(string(t.SequenceType)), AttemptNumber: t.Attempt.Number,
+		SequenceType: payment.Given(string(t.SequenceType)), AttemptNumber: t.Attempt.Number,
 		RefundOf: t.RefundOf, RefundedAmount: t.RefundedMinor.String(), RefundableAmount: t.RefundableMinor().String(),
 	}
 	if o := d.Order; o != nil {
 		body.Order = &orderBody{o.ID, o.Number, o.Status}
 	}
 	if d := t.Decline; d != nil {
-		body.ErrorDetails = &declineBody{d.Code, d.Words(), orNull(d.GatewayCode), orNull(d.GatewayMessage)}
+		body.ErrorDetails = &declineBody{d.Code, d.Words(), payment.Given(d.GatewayCode), payment.Given(d.GatewayMessage)}
 	}
 	more, err := json.Marshal(body)
 	if err != nil {
@@ -73,11 +73,4 @@ func appendTextOrNull(dst []byte, text string) []byte {
 		return append(dst, "null"...)
 	}
 	return AppendJSONText(dst, text)
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -69,7 +69,7 @@ func appendFull(body []byte, c payment.Change, e payment.Event, metadata payment
 func idsOf(c payment.Change, e payment.Event) (all ids) {
 	t := c.Transaction
 	all.Order, all.Subscription, all.Lead, all.Session = t.OrderID, t.SubscriptionID, t.LeadID, SessionOf(c)
-	all.Mandate = orNull(t.MandateReference)
+	all.Mandate = payment.Given(t.MandateReference)
 	if t.ID != uuid.Nil {
 		all.Transaction = &t.ID
 	}
@@ -101,11 +101,4 @@ func SessionOf(c payment.Change) *uuid.UUID {
 	default:
 		return c.Transaction.SessionID
 	}
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
