@@ -66,40 +66,43 @@ type Debit struct {
 	HasAddress bool
 }
 
-// The document as the schema has it. Only what a bank looks at is here.
+// document is a file as the schemas have it, of collections or of credit transfers. Only what a bank looks at is here.
 type document struct {
-	XMLName xml.Name
-	Order   struct {
-		Header header `xml:"GrpHdr"`
-		Blocks []struct {
-			ID         string `xml:"PmtInfId"`
-			Method     string `xml:"PmtMtd"`
-			Batch      string `xml:"BtchBookg"`
-			Count      string `xml:"NbOfTxs"`
-			Sum        string `xml:"CtrlSum"`
-			Level      string `xml:"PmtTpInf>SvcLvl>Cd"`
-			Instrument string `xml:"PmtTpInf>LclInstrm>Cd"`
-			Sequence   string `xml:"PmtTpInf>SeqTp"`
-			Due        string `xml:"ReqdColltnDt"`
-			Creditor   string `xml:"Cdtr>Nm"`
-			Account    string `xml:"CdtrAcct>Id>IBAN"`
-			Charges    string `xml:"ChrgBr"`
-			SchemeName string `xml:"CdtrSchmeId>Nm"`
-			Identifier string `xml:"CdtrSchmeId>Id>PrvtId>Othr>Id"`
-			Debits     []struct {
-				EndToEndID string     `xml:"PmtId>EndToEndId"`
-				Amount     money      `xml:"InstdAmt"`
-				Mandate    string     `xml:"DrctDbtTx>MndtRltdInf>MndtId"`
-				Signed     string     `xml:"DrctDbtTx>MndtRltdInf>DtOfSgntr"`
-				Amended    string     `xml:"DrctDbtTx>MndtRltdInf>AmdmntInd"`
-				Amendment  *amendment `xml:"DrctDbtTx>MndtRltdInf>AmdmntInfDtls"`
-				Name       string     `xml:"Dbtr>Nm"`
-				Country    string     `xml:"Dbtr>PstlAdr>Ctry"`
-				IBAN       string     `xml:"DbtrAcct>Id>IBAN"`
-				Text       string     `xml:"RmtInf>Ustrd"`
-			} `xml:"DrctDbtTxInf"`
-		} `xml:"PmtInf"`
-	} `xml:"CstmrDrctDbtInitn"`
+	XMLName   xml.Name
+	Debits    debitOrder    `xml:"CstmrDrctDbtInitn"`
+	Transfers transferOrder `xml:"CstmrCdtTrfInitn"`
+}
+
+type debitOrder struct {
+	Header header `xml:"GrpHdr"`
+	Blocks []struct {
+		ID         string `xml:"PmtInfId"`
+		Method     string `xml:"PmtMtd"`
+		Batch      string `xml:"BtchBookg"`
+		Count      string `xml:"NbOfTxs"`
+		Sum        string `xml:"CtrlSum"`
+		Level      string `xml:"PmtTpInf>SvcLvl>Cd"`
+		Instrument string `xml:"PmtTpInf>LclInstrm>Cd"`
+		Sequence   string `xml:"PmtTpInf>SeqTp"`
+		Due        string `xml:"ReqdColltnDt"`
+		Creditor   string `xml:"Cdtr>Nm"`
+		Account    string `xml:"CdtrAcct>Id>IBAN"`
+		Charges    string `xml:"ChrgBr"`
+		SchemeName string `xml:"CdtrSchmeId>Nm"`
+		Identifier string `xml:"CdtrSchmeId>Id>PrvtId>Othr>Id"`
+		Debits     []struct {
+			EndToEndID string     `xml:"PmtId>EndToEndId"`
+			Amount     money      `xml:"InstdAmt"`
+			Mandate    string     `xml:"DrctDbtTx>MndtRltdInf>MndtId"`
+			Signed     string     `xml:"DrctDbtTx>MndtRltdInf>DtOfSgntr"`
+			Amended    string     `xml:"DrctDbtTx>MndtRltdInf>AmdmntInd"`
+			Amendment  *amendment `xml:"DrctDbtTx>MndtRltdInf>AmdmntInfDtls"`
+			Name       string     `xml:"Dbtr>Nm"`
+			Country    string     `xml:"Dbtr>PstlAdr>Ctry"`
+			IBAN       string     `xml:"DbtrAcct>Id>IBAN"`
+			Text       string     `xml:"RmtInf>Ustrd"`
+		} `xml:"DrctDbtTxInf"`
+	} `xml:"PmtInf"`
 }
 
 // amendment is what a mandate was before.
@@ -117,8 +120,8 @@ func (a *amendment) isWhole() bool {
 }
 
 var versions = map[string]string{
-	"urn:iso:std:iso:20022:tech:xsd:pain.008.001.08": "pain.008.001.08",
-	"urn:iso:std:iso:20022:tech:xsd:pain.008.001.02": "pain.008.001.02",
+	standard + "pain.008.001.08": "pain.008.001.08", standard + "pain.008.001.02": "pain.008.001.02",
+	standard + "pain.001.001.09": "pain.001.001.09", standard + "pain.001.001.03": "pain.001.001.03",
 }
 
 // outside finds characters that are not in the scheme's set.
@@ -145,25 +148,20 @@ func take(file []byte, limits Limits) (*Order, error) {
 	if err := xml.Unmarshal(file, &d); err != nil {
 		return nil, &Refusal{Code: "FF01", Text: "no readable XML: " + err.Error()}
 	}
-	if version, isTransfers := transferVersions[d.XMLName.Space]; isTransfers {
-		return takeTransfers(file, version, limits)
-	}
 	version, known := versions[d.XMLName.Space]
 	if !known || d.XMLName.Local != "Document" {
 		return nil, &Refusal{Code: "FF01", Text: "the message is none that is taken here: " + d.XMLName.Space}
 	}
-	order, err := d.Order.Header.open(version)
-	if err != nil {
-		return order, err
+	if strings.HasPrefix(version, "pain.001.") {
+		return d.Transfers.Header.open(version, limits, d.Transfers.fill)
 	}
-	return order, order.fill(&d, limits)
+	return d.Debits.Header.open(version, limits, d.Debits.fill)
 }
 
-// fill takes the blocks over, checking sums and counts on both levels.
-func (o *Order) fill(d *document, limits Limits) error {
-	whole := newTally()
-	for i := range d.Order.Blocks {
-		b := &d.Order.Blocks[i]
+// fill takes the blocks over, checking sums and counts of each.
+func (d *debitOrder) fill(o *Order, limits Limits, whole *tally) error {
+	for i := range d.Blocks {
+		b := &d.Blocks[i]
 		if b.Method != "DD" || b.Level != "SEPA" || b.Instrument != "CORE" || b.Charges != "SLEV" {
 			return &Refusal{Code: "FF01", Text: "the block is no SEPA core direct debit"}
 		}
@@ -203,10 +201,7 @@ func (o *Order) fill(d *document, limits Limits) error {
 	if limits.OneDueDate && !o.hasOneDue() {
 		return &Refusal{Code: "DT01", Text: "a file may have one due date"}
 	}
-	if err := o.checkText(d.Order.Header.Party); err != nil {
-		return err
-	}
-	return whole.end(&d.Order.Header, limits)
+	return o.checkText(d.Header.Party)
 }
 
 func (o *Order) hasOneDue() bool {

@@ -17,14 +17,18 @@ type header struct {
 	Party   string `xml:"InitgPty>Nm"`
 }
 
-// open begins the order, also of a file whose time of creation is none.
-func (h *header) open(version string) (*Order, error) {
+// open takes a file over: the order of this header, filled with its blocks, and the whole held against what the header
+// says. It gives the order also where it is refused, as far as it could be read.
+func (h *header) open(version string, limits Limits, fill func(*Order, Limits, *tally) error) (*Order, error) {
 	created, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(h.Created, "Z")) // with or without a zone
-	order := &Order{MessageID: h.ID, Version: version, CreatedAt: created}
+	order, whole := &Order{MessageID: h.ID, Version: version, CreatedAt: created}, newTally()
 	if err != nil {
 		return order, &Refusal{Code: "DT01", Text: "the time of creation is none"}
 	}
-	return order, nil
+	if err := fill(order, limits, whole); err != nil {
+		return order, err
+	}
+	return order, whole.end(h, limits)
 }
 
 // money is an amount as it is written.

@@ -1,7 +1,6 @@
 package playedbank
 
 import (
-	"encoding/xml"
 	"errors"
 	"strings"
 	"time"
@@ -9,81 +8,60 @@ import (
 	"sepad/internal/sepa"
 )
 
-// transferDocument is a file of credit transfers as the schema has it. Only what a bank looks at is here.
-type transferDocument struct {
-	Order struct {
-		Header header `xml:"GrpHdr"`
-		Blocks []struct {
-			ID      string `xml:"PmtInfId"`
-			Method  string `xml:"PmtMtd"`
-			Batch   string `xml:"BtchBookg"`
-			Count   string `xml:"NbOfTxs"`
-			Sum     string `xml:"CtrlSum"`
-			Level   string `xml:"PmtTpInf>SvcLvl>Cd"`
-			Execute struct {
-				Old string `xml:",chardata"`
-				New string `xml:"Dt"`
-			} `xml:"ReqdExctnDt"`
-			Debtor    string `xml:"Dbtr>Nm"`
-			Account   string `xml:"DbtrAcct>Id>IBAN"`
-			Charges   string `xml:"ChrgBr"`
-			Transfers []struct {
-				EndToEndID string `xml:"PmtId>EndToEndId"`
-				Amount     money  `xml:"Amt>InstdAmt"`
-				Name       string `xml:"Cdtr>Nm"`
-				IBAN       string `xml:"CdtrAcct>Id>IBAN"`
-				Text       string `xml:"RmtInf>Ustrd"`
-			} `xml:"CdtTrfTxInf"`
-		} `xml:"PmtInf"`
-	} `xml:"CstmrCdtTrfInitn"`
+type transferOrder struct {
+	Header header `xml:"GrpHdr"`
+	Blocks []struct {
+		ID      string `xml:"PmtInfId"`
+		Method  string `xml:"PmtMtd"`
+		Batch   string `xml:"BtchBookg"`
+		Count   string `xml:"NbOfTxs"`
+		Sum     string `xml:"CtrlSum"`
+		Level   string `xml:"PmtTpInf>SvcLvl>Cd"`
+		Execute struct {
+			Old string `xml:",chardata"`
+			New string `xml:"Dt"`
+		} `xml:"ReqdExctnDt"`
+		Debtor    string `xml:"Dbtr>Nm"`
+		Account   string `xml:"DbtrAcct>Id>IBAN"`
+		Charges   string `xml:"ChrgBr"`
+		Transfers []struct {
+			EndToEndID string `xml:"PmtId>EndToEndId"`
+			Amount     money  `xml:"Amt>InstdAmt"`
+			Name       string `xml:"Cdtr>Nm"`
+			IBAN       string `xml:"CdtrAcct>Id>IBAN"`
+			Text       string `xml:"RmtInf>Ustrd"`
+		} `xml:"CdtTrfTxInf"`
+	} `xml:"PmtInf"`
 }
 
-var transferVersions = map[string]string{
-	"urn:iso:std:iso:20022:tech:xsd:pain.001.001.09": "pain.001.001.09",
-	"urn:iso:std:iso:20022:tech:xsd:pain.001.001.03": "pain.001.001.03",
-}
-
-// takeTransfers reads a file of credit transfers. It gives the order also where it is refused, as far as it could be
-// read.
-func takeTransfers(file []byte, version string, limits Limits) (*Order, error) {
-	var d transferDocument
-	if err := xml.Unmarshal(file, &d); err != nil {
-		return nil, &Refusal{Code: "FF01", Text: "no readable XML: " + err.Error()}
-	}
-	order, err := d.Order.Header.open(version)
-	if err != nil {
-		return order, err
-	}
+// fill takes the blocks over, checking sums and counts of each.
+func (d *transferOrder) fill(order *Order, _ Limits, whole *tally) error {
 	order.IsTransfers = true
-	whole := newTally()
-	for i := range d.Order.Blocks {
-		b := &d.Order.Blocks[i]
+	for i := range d.Blocks {
+		b := &d.Blocks[i]
 		if b.Method != "TRF" || b.Level != "SEPA" || b.Charges != "SLEV" {
-			return order, &Refusal{Code: "FF01", Text: "the block is no SEPA credit transfer"}
+			return &Refusal{Code: "FF01", Text: "the block is no SEPA credit transfer"}
 		}
 		due, err := time.Parse(time.DateOnly, strings.TrimSpace(b.Execute.Old+b.Execute.New))
 		if err != nil {
-			return order, &Refusal{Code: "DT01", Text: "the execution date is none"}
+			return &Refusal{Code: "DT01", Text: "the execution date is none"}
 		}
 		block := Block{ID: b.ID, Due: due, BatchBooking: b.Batch == "true", Creditor: b.Debtor, Account: b.Account}
 		part := whole.part()
 		for _, t := range b.Transfers {
 			cents, err := part.take(t.EndToEndID, t.Amount)
 			if err != nil {
-				return order, err
+				return err
 			}
 			block.Debits = append(block.Debits, Debit{EndToEndID: t.EndToEndID, Cents: cents, Name: t.Name, IBAN: t.IBAN, Text: t.Text})
 		}
 		if err := errors.Join(part.agree(b.Count, b.Sum), block.checkTransfers(order.CreatedAt)); err != nil {
-			return order, err
+			return err
 		}
 		whole.add(part)
 		order.Blocks = append(order.Blocks, block)
 	}
-	if err := order.checkTransferText(d.Order.Header.Party); err != nil {
-		return order, err
-	}
-	return order, whole.end(&d.Order.Header, limits)
+	return order.checkTransferText(d.Header.Party)
 }
 
 // checkTransfers holds a block against the calendar.
