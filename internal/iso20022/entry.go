@@ -1,6 +1,7 @@
 package iso20022
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -99,11 +100,11 @@ func newEntry(statement *Statement, index int, e *element) *Entry {
 	amount := readMoney(e.find("Amt"))
 	entry := &Entry{
 		Statement: statement, Index: index,
-		Reference:   identifier(firstOf(e.value("AcctSvcrRef"), e.value("NtryRef"))),
-		AmountMinor: amount.minor, Currency: firstOf(amount.currency, statement.Currency),
+		Reference:   identifier(cmp.Or(e.value("AcctSvcrRef"), e.value("NtryRef"))),
+		AmountMinor: amount.minor, Currency: cmp.Or(amount.currency, statement.Currency),
 		IsCredit:    e.value("CdtDbtInd") == creditMark,
 		IsReversal:  isTrue(e.value("RvslInd")),
-		IsBooked:    isBooked(firstOf(e.value("Sts", "Cd"), e.value("Sts"))),
+		IsBooked:    isBooked(cmp.Or(e.value("Sts", "Cd"), e.value("Sts"))),
 		BookingDate: dateOf(e.find("BookgDt")), ValueDate: dateOf(e.find("ValDt")),
 		Code: readBankCode(e.find("BkTxCd")),
 		Text: strings.Join(e.values("AddtlNtryInf"), " "),
@@ -149,7 +150,7 @@ func (entry *Entry) newLine(e, details *element) Line {
 		MandateReference: identifier(references.value("MndtId")),
 		MessageID:        identifier(references.value("MsgId")),
 		BlockID:          identifier(references.value("PmtInfId")),
-		BankReference:    identifier(firstOf(references.value("AcctSvcrRef"), references.value("Prtry", "Ref"))),
+		BankReference:    identifier(cmp.Or(references.value("AcctSvcrRef"), references.value("Prtry", "Ref"))),
 		Code:             readBankCode(details.find("BkTxCd")),
 		Remittance:       readRemittance(details.find("RmtInf")),
 		Text:             strings.Join(details.values("AddtlTxInf"), " "),

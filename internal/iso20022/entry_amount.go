@@ -1,5 +1,7 @@
 package iso20022
 
+import "cmp"
+
 // settleAmounts says what each line is worth and what the bank took for itself. A returned debit of 50.00 with 3.00 of
 // charges may be booked as 53.00 with both named, as 53.00 with only 50.00 named, as 50.00 with the charges booked
 // elsewhere, or as 53.00 with the charges alone.
@@ -39,7 +41,7 @@ func (entry *Entry) settleLine(line *Line, details, e *element, isAlone bool) {
 			money{minor: entry.AmountMinor - line.chargesInside, currency: entry.Currency, ok: entry.Problem == ""})
 	}
 	amount := choose(candidates, entry.Currency)
-	line.AmountMinor, line.HasAmount, line.Currency = amount.minor, amount.ok, firstOf(amount.currency, entry.Currency)
+	line.AmountMinor, line.HasAmount, line.Currency = amount.minor, amount.ok, cmp.Or(amount.currency, entry.Currency)
 	// Charges that are in the booking but not named are what is left of it.
 	if left := entry.AmountMinor - amount.minor; isAlone && line.ChargesMinor == 0 && line.Kind == Returned && left > 0 &&
 		line.Currency == entry.Currency {

@@ -1,6 +1,9 @@
 package iso20022
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // German banks' numbers for kinds of bookings (Geschäftsvorfallcodes), as seen from the creditor's account.
 var germanNumbers = map[string]Kind{
@@ -18,7 +21,7 @@ const dutchReturn = "N245"
 func classify(entry *Entry, line *Line, hasReturn bool) Kind {
 	debits := entry.Code.isDebit() || line.Code.isDebit()
 	transfers := !debits && (entry.Code.isTransfer() || line.Code.isTransfer())
-	numbered := firstKind(line.Code.numbered(), entry.Code.numbered())
+	numbered := cmp.Or(line.Code.numbered(), entry.Code.numbered())
 	switch {
 	case !line.IsCredit && !transfers && numbered != TransferReturned &&
 		(hasReturn || debits && entry.IsReversal || entry.Code.isReturn() || line.Code.isReturn() || numbered == Returned):
@@ -61,15 +64,6 @@ func (c BankCode) isReturn() bool {
 func (c BankCode) numbered() Kind {
 	for part := range strings.SplitSeq(c.Proprietary, "+") {
 		if kind := germanNumbers[part]; kind != "" {
-			return kind
-		}
-	}
-	return ""
-}
-
-func firstKind(kinds ...Kind) Kind {
-	for _, kind := range kinds {
-		if kind != "" {
 			return kind
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
 )
 
@@ -21,8 +21,7 @@ import (
 // name.
 func newDecoder(input io.Reader) *decoder {
 	buffered := bufio.NewReaderSize(input, bufferSize)
-	clean := transform.NewReader(decode(buffered), transform.Chain(runes.ReplaceIllFormed(), runes.Map(withoutControls)))
-	metered := &meter{Reader: clean}
+	metered := &meter{Reader: transform.NewReader(decode(buffered), harmless{})}
 	d := &decoder{Decoder: xml.NewDecoder(metered), meter: metered}
 	d.Strict = false
 	d.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil } // decode has done it
@@ -93,9 +92,42 @@ var singleByte = map[string]encoding.Encoding{
 	"iso-8859-7": charmap.ISO8859_7, "windows-1253": charmap.Windows1253, "windows-1251": charmap.Windows1251,
 }
 
-func withoutControls(r rune) rune {
-	if r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
-		return ' '
+// harmless puts something harmless in the place of what is no character, or none of XML. Most of a file is plain letters
+// and signs, which go through as they are.
+type harmless struct{ transform.NopResetter }
+
+func (harmless) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		run := plainRun(src[nSrc:])
+		copied := copy(dst[nDst:], src[nSrc:nSrc+run])
+		nDst, nSrc = nDst+copied, nSrc+copied
+		if copied < run {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		if nSrc == len(src) {
+			break
+		}
+		if !atEOF && !utf8.FullRune(src[nSrc:]) {
+			return nDst, nSrc, transform.ErrShortSrc
+		}
+		r, size := utf8.DecodeRune(src[nSrc:])
+		if r < ' ' || r == 0xFFFE || r == 0xFFFF {
+			r = ' '
+		}
+		if len(dst)-nDst < utf8.RuneLen(r) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		nDst, nSrc = nDst+utf8.EncodeRune(dst[nDst:], r), nSrc+size
 	}
-	return r
+	return nDst, nSrc, nil
+}
+
+// plainRun counts the plain letters and signs that a text begins with.
+func plainRun(text []byte) int {
+	for i, c := range text {
+		if c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return i
+		}
+	}
+	return len(text)
 }

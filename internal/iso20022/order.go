@@ -1,6 +1,7 @@
 package iso20022
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func readOrderBlock(decoder *decoder, order Ordered, visit func(Ordered) error) 
 		case "PmtTpInf":
 			order.Sequence = e.value("SeqTp")
 		case "ReqdColltnDt", "ReqdExctnDt":
-			order.DueDate = readDate(firstOf(e.text, e.value("Dt")))
+			order.DueDate = readDate(cmp.Or(e.text, e.value("Dt")))
 		case "DrctDbtTxInf", "CdtTrfTxInf":
 			amount := readMoney(e.find("InstdAmt"))
 			if order.IsTransfer {

@@ -1,6 +1,7 @@
 package iso20022
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func readReason(infos []*element, texts ...string) Reason {
 	var r Reason
 	var words []string
 	for _, info := range infos {
-		given := strings.ToUpper(firstOf(info.value("Rsn", "Cd"), info.value("Rsn", "Prtry")))
+		given := strings.ToUpper(cmp.Or(info.value("Rsn", "Cd"), info.value("Rsn", "Prtry")))
 		if r.Given == "" {
 			r.Given = given
 		}
@@ -80,12 +81,3 @@ func codeIn(text string) string {
 var reasonWords = []string{"GRUND", "REASON", "MOTIF", "MOTIVO", "REDEN"}
 
 func isNoCodeCharacter(r rune) bool { return !('A' <= r && r <= 'Z' || '0' <= r && r <= '9') }
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}

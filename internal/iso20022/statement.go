@@ -1,6 +1,7 @@
 package iso20022
 
 import (
+	"cmp"
 	"encoding/xml"
 	"time"
 
@@ -97,7 +98,7 @@ func (s *Statement) take(e *element) {
 	case "ElctrncSeqNb":
 		s.Sequence = e.text
 	case "LglSeqNb":
-		s.Sequence = firstOf(s.Sequence, e.text)
+		s.Sequence = cmp.Or(s.Sequence, e.text)
 	case "CreDtTm":
 		s.CreatedAt = e.text
 	case "FrToDt":
@@ -111,7 +112,7 @@ func (s *Statement) take(e *element) {
 			amount.minor = -amount.minor
 		}
 		s.Balances = append(s.Balances, Balance{
-			Type: firstOf(e.value("Tp", "CdOrPrtry", "Cd"), e.value("Tp", "CdOrPrtry", "Prtry")), Minor: amount.minor,
+			Type: cmp.Or(e.value("Tp", "CdOrPrtry", "Cd"), e.value("Tp", "CdOrPrtry", "Prtry")), Minor: amount.minor,
 			Currency: amount.currency, Date: dateOf(e.find("Dt")),
 		})
 	}

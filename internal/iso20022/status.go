@@ -1,8 +1,8 @@
 package iso20022
 
 import (
+	"cmp"
 	"encoding/xml"
-	"slices"
 	"strings"
 	"time"
 
@@ -171,7 +171,7 @@ func (r *statusReport) tellPayment(e *element) error {
 	own := e.value("TxSts")
 	// A payment without a status of its own shares that of its block, then of the message. One that is listed with a
 	// reason and no status anywhere is listed because it was refused.
-	s.Code = firstOf(own, r.block.Code, r.message.Code)
+	s.Code = cmp.Or(own, r.block.Code, r.message.Code)
 	s.Verdict = r.judge(s.Code, s.Reason)
 	if own == "" && (s.Verdict == NoVerdict || s.Verdict == Partly) {
 		s.Verdict = NoVerdict
@@ -185,8 +185,8 @@ func (r *statusReport) tellPayment(e *element) error {
 		amount = readMoney(reference.find("IntrBkSttlmAmt"))
 	}
 	s.AmountMinor, s.Currency = amount.minor, amount.currency
-	s.DueDate = firstDate(dateOf(reference.find("ReqdColltnDt")), dateOf(reference.find("ReqdExctnDt")))
-	s.MandateReference = firstOf(reference.value("MndtRltdInf", "MndtId"),
+	s.DueDate = cmp.Or(dateOf(reference.find("ReqdColltnDt")), dateOf(reference.find("ReqdExctnDt")))
+	s.MandateReference = cmp.Or(reference.value("MndtRltdInf", "MndtId"),
 		reference.value("MndtRltdInf", "DrctDbtMndt", "MndtId"))
 	s.Account, _ = sepa.ParseIBAN(reference.value("DbtrAcct", "Id", "IBAN"))
 	if strings.HasPrefix(s.MessageName, "pain.001") {
@@ -213,11 +213,4 @@ func (r *statusReport) tell(s Status) error {
 		return nil
 	}
 	return r.visit.Status(&s)
-}
-
-func firstDate(dates ...time.Time) time.Time {
-	if i := slices.IndexFunc(dates, func(date time.Time) bool { return !date.IsZero() }); i >= 0 {
-		return dates[i]
-	}
-	return time.Time{}
 }
