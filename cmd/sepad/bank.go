@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -50,6 +51,23 @@ func (f bankFlags) bank(p *program, work func(b *banking.Banking, now time.Time)
 		}
 		useCase := useCases(st, access, service)
 		return work(&banking.Banking{Checkout: useCase, Logger: useCase.Logger}, service.Now())
+	})
+}
+
+// owned opens the data for work on something that is named by its id, with the tenant that it belongs to.
+func (f bankFlags) owned(p *program, text, what string, owner func(*store.Store, context.Context, uuid.UUID) (uuid.UUID, error),
+	work func(b *banking.Banking, tenantID, id uuid.UUID) error,
+) error {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%q is no id of a %s", text, what)
+	}
+	return f.bank(p, func(b *banking.Banking, _ time.Time) error {
+		tenantID, err := owner(b.Checkout.Store, p.ctx, id)
+		if err != nil {
+			return fmt.Errorf("there is no %s %s", what, id)
+		}
+		return work(b, tenantID, id)
 	})
 }
 
@@ -125,30 +143,28 @@ type bankWriteCommand struct{ accountFlags }
 
 func (c *bankWriteCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, now time.Time) error {
-		files, err := b.Collect(p.ctx, account, now, now)
+		files, err := b.WriteNow(p.ctx, account, now)
 		if err != nil {
 			return err
 		}
-		if _, err := b.Deliver(p.ctx, now); err != nil {
-			return err
-		}
-		bodies := make([]admin.BankFileBody, len(files))
-		for i, file := range files {
-			present, err := b.Checkout.Store.Tenant(file.TenantID).BankFile(p.ctx, file.ID)
-			if err != nil {
-				return err
-			}
-			bodies[i] = admin.BankFileOf(present)
-		}
-		if c.JSON {
-			return p.printJSON(bodies)
-		}
-		if len(files) == 0 {
+		if len(files) == 0 && !c.JSON {
 			fmt.Fprintf(p.stderr, "Nothing is due at %s.\n", account.Name)
 			return nil
 		}
-		return printFiles(p, bodies)
+		return c.showFiles(p, files)
 	})
+}
+
+// showFiles prints files as the admin API gives them, or as a table.
+func (f bankFlags) showFiles(p *program, files []store.BankFile) error {
+	bodies := make([]admin.BankFileBody, len(files))
+	for i, file := range files {
+		bodies[i] = admin.BankFileOf(file)
+	}
+	if f.JSON {
+		return p.printJSON(bodies)
+	}
+	return printFiles(p, bodies)
 }
 
 func printFiles(p *program, files []admin.BankFileBody) error {
@@ -176,14 +192,7 @@ func (c *bankListCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		bodies := make([]admin.BankFileBody, len(found.Rows))
-		for i, file := range found.Rows {
-			bodies[i] = admin.BankFileOf(file)
-		}
-		if c.JSON {
-			return p.printJSON(bodies)
-		}
-		return printFiles(p, bodies)
+		return c.showFiles(p, found.Rows)
 	})
 }
 
@@ -194,17 +203,8 @@ type bankShowCommand struct {
 }
 
 func (c *bankShowCommand) Run(p *program) error {
-	id, err := uuid.Parse(c.ID)
-	if err != nil {
-		return fmt.Errorf("%q is no id of a bank file", c.ID)
-	}
-	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
-		st := b.Checkout.Store
-		tenantID, err := st.BankFileOwner(p.ctx, id)
-		if err != nil {
-			return fmt.Errorf("there is no bank file %s", id)
-		}
-		file, err := st.Tenant(tenantID).BankFile(p.ctx, id)
+	return c.owned(p, c.ID, "bank file", (*store.Store).BankFileOwner, func(b *banking.Banking, tenantID, id uuid.UUID) error {
+		file, err := b.Checkout.Store.Tenant(tenantID).BankFile(p.ctx, id)
 		if err != nil {
 			return err
 		}
@@ -239,11 +239,21 @@ func printFile(p *program, body admin.BankFileDetailBody) error {
 
 type bankStatementCommand struct {
 	ID      string `arg:"" optional:"" help:"One of them, by its id."`
+	XML     bool   `name:"xml" help:"The very bytes of one, on standard output."`
 	Gateway string `name:"gateway" short:"g" query:"gateway_id" placeholder:"ID" help:"Only those of this bank gateway."`
 	listFlags
 }
 
 func (c *bankStatementCommand) Run(p *program) error {
+	if c.XML {
+		return bankFlags{c.outputFlag, c.dataFlags}.owned(p, c.ID, "bank statement", (*store.Store).BankStatementOwner, func(b *banking.Banking, tenantID, id uuid.UUID) error {
+			found, err := b.Checkout.Store.Tenant(tenantID).BankStatement(p.ctx, id)
+			if err != nil {
+				return err
+			}
+			return b.Answered(p.ctx, found, p.stdout)
+		})
+	}
 	if c.ID != "" {
 		return recordFlags{c.ID, c.outputFlag, c.dataFlags}.show(p, "bank-statements/")
 	}

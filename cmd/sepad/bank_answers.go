@@ -11,6 +11,7 @@ import (
 
 	"sepad/internal/admin"
 	"sepad/internal/banking"
+	"sepad/internal/store"
 	"sepad/internal/store/listing"
 )
 
@@ -26,25 +27,31 @@ func (bankReadCommand) Help() string {
 
 func (c *bankReadCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
-		var readings []banking.Reading
-		for _, name := range c.Files {
-			read, err := b.ReadPath(p.ctx, account, name, c.DryRun)
-			readings = append(readings, read...)
-			if err != nil {
-				return err
-			}
+		if len(c.Files) == 0 && c.DryRun {
+			return errors.New("name the files for a dry run")
 		}
-		if len(c.Files) == 0 {
-			if c.DryRun {
-				return errors.New("name the files for a dry run")
-			}
-			var err error
-			if readings, err = b.Receive(p.ctx, account); err != nil {
-				return err
-			}
+		readings, err := eachFile(c.Files, func(name string) ([]banking.Reading, error) {
+			return b.ReadPath(p.ctx, account, name, c.DryRun)
+		}, func() ([]banking.Reading, error) { return b.Receive(p.ctx, account) })
+		if err != nil {
+			return err
 		}
 		return c.report(p, admin.BankReadingsOf(readings))
 	})
+}
+
+// eachFile gathers what becomes of files that were named, or of those in the bank's own place.
+func eachFile[T any](names []string, one func(name string) ([]T, error), place func() ([]T, error)) (all []T, err error) {
+	if len(names) == 0 {
+		return place()
+	}
+	for _, name := range names {
+		some, err := one(name)
+		if all = append(all, some...); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
 func (c *bankReadCommand) report(p *program, readings []admin.BankReadingBody) error {
@@ -122,17 +129,8 @@ type bankAssignCommand struct {
 }
 
 func (c *bankAssignCommand) Run(p *program) error {
-	id, err := uuid.Parse(c.Line)
-	if err != nil {
-		return fmt.Errorf("%q is no id of a line", c.Line)
-	}
-	return c.bank(p, func(b *banking.Banking, _ time.Time) error {
-		st := b.Checkout.Store
-		tenantID, err := st.BankLineOwner(p.ctx, id)
-		if err != nil {
-			return fmt.Errorf("there is no line %s", id)
-		}
-		_, transactionID, err := findPayment(p, st, c.Transaction)
+	return c.owned(p, c.Line, "line", (*store.Store).BankLineOwner, func(b *banking.Banking, tenantID, id uuid.UUID) error {
+		_, transactionID, err := findPayment(p, b.Checkout.Store, c.Transaction)
 		if err != nil {
 			return err
 		}

@@ -21,23 +21,15 @@ func (bankAdoptCommand) Help() string {
 
 func (c *bankAdoptCommand) Run(p *program) error {
 	return c.account(p, func(b *banking.Banking, account *banking.Account, _ time.Time) error {
-		var all []banking.Adoption
-		for _, name := range c.Files {
+		all, err := eachFile(c.Files, func(name string) ([]banking.Adoption, error) {
 			file, err := os.Open(name)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			adopted, err := b.Adopt(p.ctx, account, filepath.Base(name), file)
-			if err != nil {
-				return err
-			}
-			all = append(all, adopted...)
-		}
-		if len(c.Files) == 0 {
-			var err error
-			if all, err = b.AdoptSent(p.ctx, account); err != nil {
-				return err
-			}
+			return b.Adopt(p.ctx, account, filepath.Base(name), file)
+		}, func() ([]banking.Adoption, error) { return b.AdoptSent(p.ctx, account) })
+		if err != nil {
+			return err
 		}
 		return c.report(p, b, account, all)
 	})

@@ -97,32 +97,38 @@ func TestMigrateAtOnce(t *testing.T) {
 // small one of the test's own, which not every machine lets it have.
 func TestDiskTrouble(t *testing.T) {
 	t.Parallel()
-	if output, err := exec.Command("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).CombinedOutput(); err != nil {
-		t.Skipf("this test needs the right to mount a small disk: %v: %s", err, output)
-	}
+	needDisks(t)
 	keys := "SEPAD_ENCRYPTION_KEYS=" + vault.GenerateKey()
 
 	t.Run("a folder that cannot be written to is named in one line", func(t *testing.T) {
 		t.Parallel()
-		r := execute(t, onDisk(t, "ro", nil, "dev", "--listen", "127.0.0.1:0", "--data", "disk/data"))
+		r := execute(t, onDisk(t, t.TempDir(), "ro", nil, "dev", "--listen", "127.0.0.1:0", "--data", "disk/data"))
 		expectOneLine(t, r, 1, "data folder")
-		r = execute(t, onDisk(t, "ro", []string{keys, "SEPAD_DATABASE_URL=sqlite:disk/sepad.db"}, "serve", "--listen", "127.0.0.1:0"))
+		r = execute(t, onDisk(t, t.TempDir(), "ro", []string{keys, "SEPAD_DATABASE_URL=sqlite:disk/sepad.db"}, "serve", "--listen", "127.0.0.1:0"))
 		expectOneLine(t, r, 1, "disk/sepad.db")
 	})
 
 	t.Run("a disk that is full is named in one line", func(t *testing.T) {
 		t.Parallel()
-		r := execute(t, onDisk(t, "size=64k", nil, "dev", "--listen", "127.0.0.1:0", "--data", "disk/data"))
+		r := execute(t, onDisk(t, t.TempDir(), "size=64k", nil, "dev", "--listen", "127.0.0.1:0", "--data", "disk/data"))
 		expectOneLine(t, r, 1, "full")
 	})
 }
 
-// onDisk prepares a call of the program with a small disk mounted at "disk",
-// which is there for this process alone and ends with it.
-func onDisk(t *testing.T, options string, settings []string, args ...string) *exec.Cmd {
+// needDisks skips a test on machines where onDisk cannot be.
+func needDisks(t *testing.T) {
 	t.Helper()
-	cmd := command(t, t.TempDir(), settings, args...)
-	script := `mkdir disk && mount -t tmpfs -o "$1" tmpfs disk && shift && exec "$@"`
+	if output, err := exec.Command("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).CombinedOutput(); err != nil {
+		t.Skipf("this test needs the right to mount a small disk: %v: %s", err, output)
+	}
+}
+
+// onDisk prepares a call of the program in a folder with a small disk mounted at
+// "disk", which is there for this process alone and ends with it.
+func onDisk(t *testing.T, folder, options string, settings []string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, folder, settings, args...)
+	script := `mkdir -p disk && mount -t tmpfs -o "$1" tmpfs disk && shift && exec "$@"`
 	cmd.Args = append([]string{"unshare", "--mount", "sh", "-c", script, "sh", options, binary}, args...)
 	path, err := exec.LookPath("unshare")
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"sepad/internal/testenv"
+	"sepad/internal/store/storetest"
 	"sepad/internal/vault"
 )
 
@@ -31,21 +32,26 @@ const (
 func TestLargeFilesTakeNoMoreMemory(t *testing.T) {
 	t.Parallel()
 	large := numberFrom(t, proveCollectionsVariable, defaultCollections)
-	small := measureSize(t, large/smallerFile)
-	big := measureSize(t, large)
-	for what, used := range map[string][2]int64{"writing": {small.write, big.write}, "reading": {small.read, big.read}} {
-		if used[1] > used[0]+moreMemory {
-			t.Errorf("%s %d collections takes %d MiB, and %d take %d MiB", what, large/smallerFile, used[0]>>20, large, used[1]>>20)
-		}
+	for engine, url := range databases {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			small := measureSize(t, url(t), large/smallerFile)
+			big := measureSize(t, url(t), large)
+			for what, used := range map[string][2]int64{"writing": {small.write, big.write}, "reading": {small.read, big.read}} {
+				if used[1] > used[0]+moreMemory {
+					t.Errorf("%s %d collections takes %d MiB, and %d take %d MiB", what, large/smallerFile, used[0]>>20, large, used[1]>>20)
+				}
+			}
+		})
 	}
 }
 
 // usedMemory is what writing and reading took at most, in bytes.
 type usedMemory struct{ write, read int64 }
 
-func measureSize(t *testing.T, collections int) (used usedMemory) {
+func measureSize(t *testing.T, url string, collections int) (used usedMemory) {
 	t.Helper()
-	s := openSize(t, collections)
+	s := openSize(t, url, collections)
 	began := time.Now()
 	used.write = s.run("bank", "write", "--gateway", "House bank")
 	wrote := time.Since(began)
@@ -61,54 +67,108 @@ func measureSize(t *testing.T, collections int) (used usedMemory) {
 	}
 	t.Logf("%d collections: written in %s with %d MiB, read in %s with %d MiB", collections, wrote.Round(time.Millisecond), used.write>>20,
 		time.Since(began).Round(time.Millisecond), used.read>>20)
-	validateFiles(t, filepath.Join(s.folder, "bank"))
+	validateFiles(t, s.bank)
+	s.wantKept(statement)
 	return used
+}
+
+// wantKept holds the bytes that were kept of the one statement against those that came.
+func (s *size) wantKept(statement string) {
+	s.t.Helper()
+	came, err := os.ReadFile(statement)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var id string
+	s.one(&id, `SELECT CAST(id AS text) FROM bank_statements`)
+	kept := execute(s.t, command(s.t, s.folder, s.settings, "bank", "statement", id, "--xml"))
+	mustSucceed(s.t, kept)
+	if kept.stdout != string(came) {
+		s.t.Errorf("of a statement of %d bytes %d are kept", len(came), len(kept.stdout))
+	}
 }
 
 // size is a database in which many collections wait.
 type size struct {
-	t        *testing.T
-	folder   string
-	settings []string
-	db       *sql.DB
+	t *testing.T
+	// folder is where commands run, bank the place of the account there.
+	folder, bank string
+	settings     []string
+	db           *sql.DB
 }
 
-func openSize(t *testing.T, collections int) *size {
+func openSize(t *testing.T, url string, collections int) *size {
 	t.Helper()
 	s := &size{t: t, folder: t.TempDir()}
-	url := testenv.PostgresURL(t)
+	s.bank = filepath.Join(s.folder, "disk", "bank")
 	s.settings = []string{"SEPAD_DATABASE_URL=" + url, "SEPAD_ENCRYPTION_KEYS=" + vault.GenerateKey(), "SEPAD_ENVIRONMENT=sandbox"}
 	write(t, s.folder, "shop.yaml", fmt.Sprintf(`tenants:
   - id: 018f0000-0000-7000-8000-0000000000aa
     name: Shop
     creditor: {name: Shop GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
     gateways:
-      - {id: %s, name: House bank, adapter: bank, test_mode: true, descriptor: SHOP, settings: {account_iban: DE89370400440532013000, folder: %s/bank, max_entries: 1000000}}
-`, gatewayOf(0), s.folder))
+      - {id: %s, name: House bank, adapter: bank, test_mode: true, descriptor: SHOP, settings: {account_iban: DE89370400440532013000, folder: %s, max_entries: 1000000}}
+`, gatewayOf(0), s.bank))
 	for _, args := range [][]string{{"migrate"}, {"apply", "-f", "shop.yaml"}} {
 		mustSucceed(t, execute(t, command(t, s.folder, s.settings, args...)))
 	}
 	made := execute(t, command(t, s.folder, s.settings, "keys", "create", "shop"))
 	mustSucceed(t, made)
 	s.payOnce(strings.TrimSpace(made.stdout))
-	var err error
-	if s.db, err = sql.Open("pgx", url); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.db.Close() })
-	copies, err := os.ReadFile("../../bench/sql/collections.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for statement := range strings.SplitSeq(fmt.Sprintf(string(copies), collections-1), ";\n") {
-		if strings.TrimSpace(statement) == "" {
-			continue
-		}
-		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+	s.db = (&storetest.Env{URL: url}).DB(t)
+	if strings.HasPrefix(url, "sqlite:") {
+		s.copyInFile(collections - 1)
+	} else {
+		s.copyOnServer(collections - 1)
 	}
 	return s
+}
+
+// copyOnServer lets the one payment be so many more, in PostgreSQL.
+func (s *size) copyOnServer(copies int) {
+	s.t.Helper()
+	text, err := os.ReadFile("../../bench/sql/collections.sql")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for statement := range strings.SplitSeq(fmt.Sprintf(string(text), copies), ";\n") {
+		if strings.TrimSpace(statement) != "" {
+			s.exec(statement)
+		}
+	}
+}
+
+// copyInFile does the same in SQLite.
+func (s *size) copyInFile(copies int) {
+	s.t.Helper()
+	const id = `'00000000-0000-7000-8000-' || printf('%012x', n)`
+	s.exec(`UPDATE transactions SET merchant_transaction_id = 'BENCH-0'`)
+	for _, table := range []struct {
+		name    string
+		changed map[string]string
+	}{
+		{"leads", map[string]string{"id": id, "email_key": "'e' || n"}},
+		{"sessions", map[string]string{"id": id, "lead_id": id, "last_transaction_id": id, "token": "'t' || n"}},
+		{"orders", map[string]string{"id": id, "session_id": id, "order_number": "'o' || n"}},
+		{"transactions", map[string]string{"id": id, "session_id": id, "order_id": id, "lead_id": id, "merchant_transaction_id": "'BENCH-' || n"}},
+	} {
+		var columns string
+		s.one(&columns, `SELECT group_concat(name, ', ') FROM pragma_table_info('`+table.name+`')`)
+		values := strings.Split(columns, ", ")
+		for i, name := range values {
+			values[i] = cmp.Or(table.changed[name], name)
+		}
+		s.exec(fmt.Sprintf(`WITH RECURSIVE copies(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < %d)
+			INSERT INTO %s (%s) SELECT %s FROM %[2]s, copies`, copies, table.name, columns, strings.Join(values, ", ")))
+	}
+	s.exec(`ANALYZE`)
+}
+
+func (s *size) exec(statement string) {
+	s.t.Helper()
+	if _, err := s.db.ExecContext(s.t.Context(), statement); err != nil {
+		s.t.Fatalf("%s: %v", statement, err)
+	}
 }
 
 // payOnce makes the payment that is copied.

@@ -85,21 +85,13 @@ func (a *Admin) writeBankFiles(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	now := a.Checkout.Clock.Now()
-	files, err := a.Banking.Collect(r.Context(), account, now, now)
+	files, err := a.Banking.WriteNow(r.Context(), account, a.Checkout.Clock.Now())
 	if err != nil {
-		return err
-	}
-	if _, err := a.Banking.Deliver(r.Context(), now); err != nil {
 		return err
 	}
 	list := listBody[BankFileBody]{Results: []BankFileBody{}}
 	for _, file := range files {
-		present, err := a.Store.Tenant(file.TenantID).BankFile(r.Context(), file.ID)
-		if err != nil {
-			return err
-		}
-		list.Results = append(list.Results, BankFileOf(present))
+		list.Results = append(list.Results, BankFileOf(file))
 	}
 	status := http.StatusCreated
 	if len(files) == 0 {

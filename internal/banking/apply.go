@@ -1,6 +1,7 @@
 package banking
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 func (r *reader) status(s *iso20022.Status) error {
 	it := &item{text: s.Reason.Text, line: store.BankLine{
 		Source: "pain.002", Kind: string(s.Level) + "_" + string(s.Verdict), AmountMinor: payment.Minor(s.AmountMinor), Currency: s.Currency,
-		Reference: firstOf(s.EndToEndID, s.BlockID, s.MessageID), Reason: s.Reason.Code, Result: store.LineIgnored,
+		Reference: cmp.Or(s.EndToEndID, s.BlockID, s.MessageID), Reason: s.Reason.Code, Result: store.LineIgnored,
 	}}
 	var err error
 	switch {
@@ -168,7 +169,7 @@ func (r *reader) entry(e *iso20022.Entry) error {
 		it := &item{text: strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " "), line: store.BankLine{
 			Source: string(e.Statement.Kind), Kind: string(l.Kind), AmountMinor: payment.Minor(l.AmountMinor), ChargesMinor: payment.Minor(l.ChargesMinor),
 			Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: dateText(e.BookingDate), Reason: l.Reason.Code, Result: store.LineIgnored,
-			Reference: firstOf(l.EndToEndID, l.BlockID, e.Batch.BlockID, e.Batch.MessageID, l.MandateReference, l.BankReference, e.Reference),
+			Reference: cmp.Or(l.EndToEndID, l.BlockID, e.Batch.BlockID, e.Batch.MessageID, l.MandateReference, l.BankReference, e.Reference),
 		}}
 		if err := r.booking(e, l, it); err != nil {
 			return err
@@ -192,7 +193,7 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 		line.Result, line.Note = store.LineUnmatched, "Collections are in euro."
 	case l.Kind == iso20022.TransferReturned && l.EndToEndID == "":
 	case l.EndToEndID == "" && (l.Kind == iso20022.Transferred || l.Kind == iso20022.Collected && l.MandateReference == ""):
-		blockID, messageID := firstOf(l.BlockID, e.Batch.BlockID), firstOf(l.MessageID, e.Batch.MessageID)
+		blockID, messageID := cmp.Or(l.BlockID, e.Batch.BlockID), cmp.Or(l.MessageID, e.Batch.MessageID)
 		return r.batchLine(blockID, messageID, line)
 	case isOurTransfer(l):
 		it.clue, it.mayMiss = &clue{endToEndID: l.EndToEndID, text: l.Remittance + " " + l.Text}, true
@@ -262,7 +263,7 @@ func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount b
 	}
 	// What is more than the collection is the bank's.
 	line.ChargesMinor += max(0, line.AmountMinor-found.AmountMinor)
-	r.giveBack(found, reason, line.ChargesMinor, firstDate(booked, r.now), it)
+	r.giveBack(found, reason, line.ChargesMinor, cmp.Or(booked, r.now), it)
 }
 
 // collected takes money that has come.
@@ -273,22 +274,6 @@ func (r *reader) collected(entry store.BankFileEntry, it *item) {
 	}
 	it.line.Result = store.LineSettled
 	r.settling = append(r.settling, settlement{entry, payment.Outcome{Verdict: payment.VerdictApproved}, it})
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func firstDate(date, otherwise time.Time) time.Time {
-	if date.IsZero() {
-		return otherwise
-	}
-	return date
 }
 
 func dateText(date time.Time) string {

@@ -50,6 +50,7 @@ func (b *Banking) composeOnce(ctx context.Context, account *Account, file *store
 	draft.CreditorName, draft.CreditorIdentifier = account.Terms.Creditor.Name, account.Terms.Creditor.Identifier
 	bind := func(number int) vault.Binding { return store.BindBankPart(draft, number) }
 	out := &parts{Banking: b, ctx: ctx, now: now, bind: bind, keep: func(tx *store.Tx, number int, sealed string) {
+		tx.Relax() // the unit that makes the draft hold brings it to the disk
 		tx.AddBankPart(draft, number, sealed)
 	}}
 	write := b.writeDebits
@@ -276,26 +277,33 @@ func (p *parts) flush() error {
 
 // Content writes the very bytes of a file.
 func (b *Banking) Content(ctx context.Context, file store.BankFile, out io.Writer) error {
-	size := 0
-	for number := 1; ; number++ {
+	size, err := b.writeParts(out, func(number int) (string, vault.Binding, error) {
 		sealed, err := b.store().Tenant(file.TenantID).BankPart(ctx, file, number)
-		if err != nil {
-			return err
-		}
-		if sealed == "" {
-			break
-		}
-		content, err := b.Checkout.Vault.Open(sealed, store.BindBankPart(file, number))
-		if err != nil {
-			return fmt.Errorf("the bank file %s cannot be read: %w", file.ID, err)
-		}
-		size += len(content)
-		if _, err := out.Write(content); err != nil {
-			return err
-		}
+		return sealed, store.BindBankPart(file, number), err
+	})
+	if err != nil {
+		return fmt.Errorf("the bank file %s cannot be read: %w", file.ID, err)
 	}
 	if size != file.SizeBytes {
 		return fmt.Errorf("of the bank file %s %d bytes are kept in place of %d", file.ID, size, file.SizeBytes)
 	}
 	return nil
+}
+
+// writeParts writes what was kept in parts, which are read one after the other until there is none.
+func (b *Banking) writeParts(out io.Writer, read func(number int) (sealed string, bound vault.Binding, err error)) (size int, err error) {
+	for number := 1; ; number++ {
+		sealed, bound, err := read(number)
+		if err != nil || sealed == "" {
+			return size, err
+		}
+		content, err := b.Checkout.Vault.Open(sealed, bound)
+		if err != nil {
+			return size, err
+		}
+		size += len(content)
+		if _, err := out.Write(content); err != nil {
+			return size, err
+		}
+	}
 }

@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -17,6 +21,8 @@ import (
 type place interface {
 	outbox
 	inbox
+	// Leftovers lists what lies under temporary names.
+	Leftovers() ([]string, error)
 }
 
 // outbox takes files under a temporary name first; only Publish gives a file its own, at once and as a whole.
@@ -36,9 +42,15 @@ type outbox interface {
 type inbox interface {
 	// Answers lists what the bank has put there, by name.
 	Answers() ([]string, error)
-	Fetch(name string) (*os.File, error)
-	// Done takes an answer away that was read, or could not be.
-	Done(name string, failed bool) error
+	// Fetch opens one, and says what lay there.
+	Fetch(name string) (*os.File, fs.FileInfo, error)
+	// Done takes an answer away that was read, or could not be, if it is still what was fetched: banks use names again.
+	Done(name string, fetched fs.FileInfo, failed bool) error
+}
+
+// isSame tells that a file has not been written since.
+func isSame(now, then fs.FileInfo) bool {
+	return now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
 }
 
 // withPlace opens the account's place for as long as work lasts.
@@ -92,6 +104,9 @@ func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Ti
 	return withPlace(ctx, account, func(p place) error {
 		name := deliveredName(account, *file)
 		if file.State == store.BankFileWritten {
+			if err := b.tidy(ctx, p); err != nil {
+				return err
+			}
 			if err := b.put(ctx, account, p, file, now); err != nil {
 				return err
 			}
@@ -117,7 +132,7 @@ func (b *Banking) sent(ctx context.Context, account *Account, file *store.BankFi
 
 // put lays the file's bytes ready and claims its publication.
 func (b *Banking) put(ctx context.Context, account *Account, p outbox, file *store.BankFile, now time.Time) error {
-	file.TemporaryName = "." + payment.NewID().String() + ".part"
+	file.TemporaryName = temporaryPrefix + payment.NewID().String() + temporarySuffix
 	err := p.Put(file.TemporaryName, func(out io.Writer) error {
 		if account.Terms.Zip {
 			return b.zipped(ctx, *file, out)
@@ -134,6 +149,45 @@ func (b *Banking) put(ctx context.Context, account *Account, p outbox, file *sto
 		return errors.Join(err, p.Discard(file.TemporaryName))
 	}
 	return err
+}
+
+// Temporary names are of an id that tells when the try began.
+const (
+	temporaryPrefix = "."
+	temporarySuffix = ".part"
+	// abandonedAfter is when nobody can be at it any more.
+	abandonedAfter = 24 * time.Hour
+)
+
+// isWhole tells a file that is ready: hidden ones are not yet.
+func isWhole(name string) bool { return !strings.HasPrefix(name, temporaryPrefix) }
+
+func isTemporary(name string) bool {
+	return strings.HasPrefix(name, temporaryPrefix) && strings.HasSuffix(name, temporarySuffix)
+}
+
+// tidy takes away what tries have left that died with their process or their server. What is about to get its name stays.
+func (b *Banking) tidy(ctx context.Context, p place) error {
+	names, err := p.Leftovers()
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	waiting, err := b.store().BankFilesWaiting(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		id, err := uuid.Parse(strings.TrimSuffix(strings.TrimPrefix(name, temporaryPrefix), temporarySuffix))
+		began := time.Unix(id.Time().UnixTime())
+		isClaimed := slices.ContainsFunc(waiting, func(f store.BankFile) bool { return f.TemporaryName == name })
+		if err != nil || isClaimed || b.Checkout.Real.Now().Sub(began) < abandonedAfter {
+			continue
+		}
+		if err := p.Discard(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func deliveredName(account *Account, file store.BankFile) string {

@@ -1,4 +1,8 @@
 package banking
 
-// CutText is cutText for tests.
-var CutText = cutText
+var (
+	CutText   = cutText
+	WithPlace = withPlace
+)
+
+type Place = place

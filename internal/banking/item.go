@@ -37,35 +37,41 @@ func (r *reader) take(it *item) error {
 
 // handOver has the lines so far worked on while further ones are read. Those before them come first.
 func (r *reader) handOver() error {
-	if err := r.await(); err != nil {
+	batch := r.items
+	r.items = nil
+	return r.working.begin(func() error { return r.apply(batch) })
+}
+
+// flush does what all lines so far say, and writes them down.
+func (r *reader) flush() error {
+	return errors.Join(r.handOver(), r.working.end(), r.writing.end())
+}
+
+// beside is work that goes on beside its owner, one piece after the other.
+type beside struct{ done chan error }
+
+// begin begins a piece when the one before it has ended well.
+func (b *beside) begin(work func() error) error {
+	if err := b.end(); err != nil {
 		return err
 	}
-	batch, done := r.items, make(chan error, 1)
-	r.items, r.working = nil, done
-	go func() { done <- r.apply(batch) }()
+	done := make(chan error, 1)
+	b.done = done
+	go func() { done <- work() }()
 	return nil
 }
 
-// await waits for the lines that are being worked on.
-func (r *reader) await() error {
-	if r.working == nil {
+// end waits for the last piece.
+func (b *beside) end() error {
+	if b.done == nil {
 		return nil
 	}
-	err := <-r.working
-	r.working = nil
+	err := <-b.done
+	b.done = nil
 	return err
 }
 
-// flush does what all lines so far say.
-func (r *reader) flush() error {
-	err := r.handOver()
-	if err == nil {
-		err = r.await()
-	}
-	return err
-}
-
-// apply does what lines say, and writes them down with what became of them.
+// apply does what lines say, and has them written down with what became of them.
 func (r *reader) apply(items []*item) error {
 	if len(items) == 0 {
 		return nil
@@ -117,34 +123,46 @@ func cutText(text string, longest int) string {
 	return strings.ToValidUTF8(text[:longest], "")
 }
 
-// writeDown keeps the lines with what became of them.
+// writeDown numbers and counts the lines, and has them kept with what became of them while those behind them are worked on.
 func (r *reader) writeDown(items []*item) error {
-	lines := make([]store.BankLine, len(items))
-	for i, it := range items {
+	for _, it := range items {
 		r.statement.LineCount++
 		it.line.Position = r.statement.LineCount
 		it.line.Reference = cutText(it.line.Reference, longestReference)
 		r.reading.Counts.add(it.line.Result)
-		if text := strings.TrimSpace(it.text); text != "" && !r.isDryRun {
-			sealed, err := r.Checkout.Vault.Seal([]byte(text), store.BindBankLine(r.statement.TenantID, r.statement.ID, it.line.Position))
-			if err != nil {
-				return failure{err}
-			}
-			it.line.SealedText = sealed
-		}
-		lines[i] = it.line
 	}
 	if r.isDryRun {
 		return nil
 	}
-	err := r.store().Write(r.ctx, r.now, func(tx *store.Tx) error { return tx.LoadBankLines(r.statement, lines) })
+	statement := r.statement
+	return r.writing.begin(func() error { return wrap(r.keepLines(statement, items)) })
+}
+
+func (r *reader) keepLines(statement store.BankStatement, items []*item) error {
+	lines := make([]store.BankLine, len(items))
+	for i, it := range items {
+		lines[i] = it.line
+		text := strings.TrimSpace(it.text)
+		if text == "" {
+			continue
+		}
+		sealed, err := r.Checkout.Vault.Seal([]byte(text), store.BindBankLine(statement.TenantID, statement.ID, it.line.Position))
+		if err != nil {
+			return err
+		}
+		lines[i].SealedText = sealed
+	}
+	err := r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+		tx.Relax() // the end of the reading brings them to the disk, and without it they are read again
+		return tx.LoadBankLines(statement, lines)
+	})
 	if errors.Is(err, store.ErrStale) {
 		err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-			tx.AddBankLines(r.statement, lines)
+			tx.AddBankLines(statement, lines)
 			return nil
 		})
 	}
-	return wrap(err)
+	return err
 }
 
 // settlement is an outcome that a line brings to a collection, returned one that a line says has come back.

@@ -1,6 +1,7 @@
 package banking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -25,6 +26,23 @@ var (
 	errNotHeld  = &payment.Error{Kind: payment.Conflict, Detail: "The collection is not held back."}
 	errNotHere  = &payment.Error{Kind: payment.Conflict, Detail: "The transaction does not wait for a bank file."}
 )
+
+// WriteNow writes and delivers what waits at an account, outside of the daily cut-off, and gives the files as they stand then.
+func (b *Banking) WriteNow(ctx context.Context, account *Account, now time.Time) ([]store.BankFile, error) {
+	files, err := b.Collect(ctx, account, now, now)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.Deliver(ctx, now); err != nil {
+		return nil, err
+	}
+	for i, file := range files {
+		if files[i], err = b.tenant(account).BankFile(ctx, file.ID); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
 
 // Hold keeps a collection out of every file until it is released. One that is in a file can no longer be held back.
 func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) error {
@@ -110,7 +128,7 @@ func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
 	case string(iso20022.Returned):
 		it.line.ChargesMinor += max(0, line.AmountMinor-entry.AmountMinor)
 		booked, _ := time.Parse(time.DateOnly, line.BookingDate) // none is the zero time
-		r.giveBack(entry, iso20022.Reason{Code: line.Reason}, it.line.ChargesMinor, firstDate(booked, r.now), it)
+		r.giveBack(entry, iso20022.Reason{Code: line.Reason}, it.line.ChargesMinor, cmp.Or(booked, r.now), it)
 	case string(iso20022.Collected):
 		r.collected(entry, it)
 	case string(iso20022.OfPayment) + "_" + string(iso20022.Rejected), string(iso20022.TransferReturned):

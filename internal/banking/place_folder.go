@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // folder is a place on this machine: out for the bank, in for its answers, done and failed for what was read.
@@ -117,11 +116,14 @@ func (f folder) Answers() ([]string, error) {
 	return f.list(folderIn)
 }
 
-// list gives the files of a part by their names' order; hidden ones are not whole yet.
-func (f folder) list(part string) (names []string, err error) {
+// list gives the files of a part that are whole.
+func (f folder) list(part string) ([]string, error) { return f.pick(part, isWhole) }
+
+// pick gives the files of a part whose names fit, in order.
+func (f folder) pick(part string, fits func(name string) bool) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(f.path, part))
 	for _, entry := range entries {
-		if entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
+		if entry.Type().IsRegular() && fits(entry.Name()) {
 			names = append(names, entry.Name())
 		}
 	}
@@ -129,14 +131,34 @@ func (f folder) list(part string) (names []string, err error) {
 	return names, err
 }
 
-func (f folder) Fetch(name string) (*os.File, error) { return os.Open(f.in(folderIn, name)) }
+func (f folder) Leftovers() ([]string, error) {
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	return f.pick(folderOut, isTemporary)
+}
 
-func (f folder) Done(name string, failed bool) error {
+func (f folder) Fetch(name string) (*os.File, fs.FileInfo, error) {
+	file, err := os.Open(f.in(folderIn, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := file.Stat()
+	return file, found, err
+}
+
+func (f folder) Done(name string, fetched fs.FileInfo, failed bool) error {
+	present, err := os.Stat(f.in(folderIn, name))
+	if err == nil && !isSame(present, fetched) {
+		return nil // the next look reads it
+	}
 	to := folderDone
 	if failed {
 		to = folderFailed
 	}
-	err := os.Rename(f.in(folderIn, name), f.in(to, name))
+	if err == nil {
+		err = os.Rename(f.in(folderIn, name), f.in(to, name))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // another process has taken it away
 	}

@@ -11,7 +11,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pkg/sftp"
@@ -52,7 +51,7 @@ func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
 	stopOnEnd(ctx, connection)
 	handshake, channels, requests, err := ssh.NewClientConn(connection, address, &ssh.ClientConfig{
 		User: to.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(hostKey),
-		HostKeyAlgorithms: []string{hostKey.Type()},
+		HostKeyAlgorithms: algorithmsOf(hostKey),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the bank's server does not let us in: %w", err), connection.Close())
@@ -63,6 +62,14 @@ func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
 		return nil, errors.Join(err, client.Close())
 	}
 	return &server{Client: files, connection: client, out: to.Out, in: to.In}, nil
+}
+
+// algorithmsOf are by which a server may prove that it has a key. That of RSA's own name is one that servers no longer use.
+func algorithmsOf(key ssh.PublicKey) []string {
+	if key.Type() == ssh.KeyAlgoRSA {
+		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
+	}
+	return []string{key.Type()}
 }
 
 // stopOnEnd breaks a connection whose time is over, so that a server that hangs holds nobody up.
@@ -93,12 +100,22 @@ func (s *server) Put(temporary string, content func(io.Writer) error) error {
 		return fmt.Errorf("the bank's server takes no file: %w", err)
 	}
 	counted := &counter{out: file}
-	if err := errors.Join(content(counted), file.Close()); err != nil {
+	if err := errors.Join(content(counted), synced(file), file.Close()); err != nil {
 		return err
 	}
 	found, err := s.Stat(target)
 	if err == nil && found.Size() != counted.count {
 		err = fmt.Errorf("%d of %d bytes arrived at the bank's server", found.Size(), counted.count)
+	}
+	return err
+}
+
+// synced has a server bring the file to its disk, if it can: a temporary name that is gone means that the file was
+// published, and must not mean that the server has lost it.
+func synced(file *sftp.File) error {
+	err := file.Sync()
+	if status, isStatus := errors.AsType[*sftp.StatusError](err); isStatus && status.FxCode() == sftp.ErrSSHFxOpUnsupported {
+		return nil
 	}
 	return err
 }
@@ -119,17 +136,22 @@ func (s *server) Discard(temporary string) error {
 	return err
 }
 
-func (s *server) Sent() ([]string, error) { return s.list(s.out) }
+func (s *server) Sent() ([]string, error) { return s.pick(s.out, isWhole) }
 
-func (s *server) FetchSent(name string) (*os.File, error) { return s.fetch(path.Join(s.out, name)) }
+func (s *server) FetchSent(name string) (*os.File, error) {
+	file, _, err := s.fetch(path.Join(s.out, name))
+	return file, err
+}
 
-func (s *server) Answers() ([]string, error) { return s.list(s.in) }
+func (s *server) Answers() ([]string, error) { return s.pick(s.in, isWhole) }
 
-// list gives the files of a folder by their names' order; hidden ones are not whole yet.
-func (s *server) list(folder string) (names []string, err error) {
+func (s *server) Leftovers() ([]string, error) { return s.pick(s.out, isTemporary) }
+
+// pick gives the files of a folder whose names fit, in order.
+func (s *server) pick(folder string, fits func(name string) bool) (names []string, err error) {
 	entries, err := s.ReadDir(folder)
 	for _, entry := range entries {
-		if entry.Mode().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
+		if entry.Mode().IsRegular() && fits(entry.Name()) {
 			names = append(names, entry.Name())
 		}
 	}
@@ -137,23 +159,44 @@ func (s *server) list(folder string) (names []string, err error) {
 	return names, err
 }
 
-func (s *server) Fetch(name string) (*os.File, error) { return s.fetch(path.Join(s.in, name)) }
+func (s *server) Fetch(name string) (*os.File, fs.FileInfo, error) {
+	return s.fetch(path.Join(s.in, name))
+}
 
-func (s *server) fetch(name string) (*os.File, error) {
+// fetch brings a file here, with what it was there. One that has grown on the way is still being written.
+func (s *server) fetch(name string) (*os.File, fs.FileInfo, error) {
 	from, err := s.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	defer from.Close()
 	file, err := Spool(from, largestFetch)
-	return file, errors.Join(err, from.Close())
+	if err != nil {
+		return nil, nil, err
+	}
+	there, err := from.Stat()
+	here, failed := file.Stat()
+	if err = errors.Join(err, failed); err == nil && there.Size() != here.Size() {
+		err = errChanged
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, there, nil
 }
 
 // largestFetch is more than any bank sends at once.
 const largestFetch = 4 << 30
 
 // Done removes an answer from the server. Its bytes are kept here, also of one that could not be read.
-func (s *server) Done(name string, _ bool) error {
-	err := s.Remove(path.Join(s.in, name))
+func (s *server) Done(name string, fetched fs.FileInfo, _ bool) error {
+	present, err := s.Stat(path.Join(s.in, name))
+	if err == nil && !isSame(present, fetched) {
+		return nil // the next look reads it
+	}
+	if err == nil {
+		err = s.Remove(path.Join(s.in, name))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -62,7 +62,13 @@ func (b *Banking) Read(ctx context.Context, account *Account, name string, conte
 		return err
 	})
 	if errors.Is(err, iso20022.ErrUnreadable) || errors.Is(err, iso20022.ErrTooLarge) {
-		return append(readings, Reading{Name: label(name), Problem: err.Error()}), nil // reading it again would not help
+		readings, err = append(readings, Reading{Name: label(name), Problem: err.Error()}), nil // reading it again would not help
+	}
+	for _, reading := range readings {
+		if reading.Problem != "" && !isDryRun {
+			b.Logger.ErrorContext(ctx, "a bank's answer could not be read to its end and needs a person", "gateway_id", account.ID,
+				"statement_id", reading.ID, "name", reading.Name, "problem", reading.Problem)
+		}
 	}
 	return readings, err
 }
@@ -85,12 +91,12 @@ type reader struct {
 	statement store.BankStatement
 	reading   Reading
 	isDryRun  bool
-	// items are lines that were read, and working tells when those before them have been worked on: settling and
-	// returning is what those want.
-	items     []*item
-	working   chan error
-	settling  []settlement
-	returning []returned
+	// items are lines that were read. Those before them are being worked on, settling and returning is what they want,
+	// and those before these are being written down.
+	items            []*item
+	working, writing beside
+	settling         []settlement
+	returning        []returned
 	// chosen are the collections that lines of this file were found to speak of.
 	chosen map[uuid.UUID]bool
 	now    time.Time
@@ -181,12 +187,25 @@ func (r *reader) begin(member iso20022.Member) (isRead bool, err error) {
 func (r *reader) keep(member iso20022.Member) error {
 	bind := func(number int) vault.Binding { return store.BindBankStatement(r.statement, number) }
 	out := &parts{Banking: r.Banking, ctx: r.ctx, now: r.now, bind: bind, keep: func(tx *store.Tx, number int, sealed string) {
+		tx.Relax() // whatever follows from it brings it to the disk
 		tx.AddBankStatementPart(r.statement, number, sealed)
 	}}
 	if _, err := r.pass(member, out); err != nil {
 		return err
 	}
 	return out.flush()
+}
+
+// Answered writes the very bytes of an answer that was taken in.
+func (b *Banking) Answered(ctx context.Context, statement store.BankStatement, out io.Writer) error {
+	size, err := b.writeParts(out, func(number int) (string, vault.Binding, error) {
+		sealed, err := b.store().Tenant(statement.TenantID).BankStatementPart(ctx, statement, number)
+		return sealed, store.BindBankStatement(statement, number), err
+	})
+	if err == nil && size == 0 {
+		err = errors.New("its bytes are not kept any more")
+	}
+	return err
 }
 
 // failure is an error of ours, which leaves the file to be read again; all others are the file's own.
@@ -290,7 +309,7 @@ func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Rea
 
 // receiveOne reads one answer and takes it away.
 func (b *Banking) receiveOne(ctx context.Context, account *Account, p place, name string) ([]Reading, error) {
-	content, err := p.Fetch(name)
+	content, fetched, err := p.Fetch(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // another process has read it and taken it away
 	}
@@ -301,17 +320,21 @@ func (b *Banking) receiveOne(ctx context.Context, account *Account, p place, nam
 	if err != nil {
 		return read, err
 	}
-	return read, p.Done(name, hasProblem(read))
+	return read, p.Done(name, fetched, hasProblem(read))
 }
 
-// ReadFile reads an opened file, and closes it.
+// ReadFile reads an opened file, and closes it. One that has grown meanwhile is still being written: it is read again.
 func (b *Banking) ReadFile(ctx context.Context, account *Account, name string, file *os.File, isDryRun bool) ([]Reading, error) {
 	defer file.Close()
 	found, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return b.Read(ctx, account, name, io.NewSectionReader(file, 0, found.Size()), isDryRun)
+	readings, err := b.Read(ctx, account, name, io.NewSectionReader(file, 0, found.Size()), isDryRun)
+	if present, failed := file.Stat(); err == nil && (failed != nil || present.Size() != found.Size()) {
+		err = errors.Join(errChanged, failed)
+	}
+	return readings, err
 }
 
 // Spool keeps what comes as a stream in a file that nobody else can find, and that is gone with this process. It gives

@@ -167,7 +167,13 @@ func (tx *Tx) DropBankDraft(f BankFile, draft string) {
 func (t Tenant) BankPart(ctx context.Context, f BankFile, number int) (string, error) {
 	result, err := t.Query(ctx, `SELECT content_sealed FROM bank_file_parts WHERE tenant_id = $1 AND file_id = $2 AND draft = $3 AND number = $4`,
 		f.ID, f.Draft, number)
-	sealed, err := db.One(result, err, func(r db.Rows) (content string, err error) { return content, r.Scan(&content) })
+	return partOr(db.One(result, err, scanPart))
+}
+
+func scanPart(r db.Rows) (sealed string, err error) { return sealed, r.Scan(&sealed) }
+
+// partOr takes the want of a part for the end.
+func partOr(sealed string, err error) (string, error) {
 	if errors.Is(err, db.ErrNoRow) {
 		err = nil
 	}

@@ -139,9 +139,8 @@ func number(is bool) int {
 }
 
 // PutBankStatement records that a file is being read. One whose reading was
-// interrupted begins anew.
+// interrupted begins anew, and what was written down of it stays.
 func (tx *Tx) PutBankStatement(s BankStatement) {
-	tx.Then(`DELETE FROM bank_lines WHERE tenant_id = $1 AND statement_id = $2`, s.TenantID, s.ID)
 	tx.Then(`
 		INSERT INTO bank_statements (tenant_id, id, gateway_id, name, content_hash, content_sealed, state, problem, line_count, created_at)
 		VALUES ($1, $2, $3, $4, $5, '', $6, $7, $8, $9)
@@ -160,6 +159,12 @@ func (tx *Tx) AddBankStatementPart(s BankStatement, number int, sealed string) {
 		ON CONFLICT DO NOTHING`, s.TenantID, payment.NewID(), s.ID, number, sealed)
 }
 
+// BankStatementPart gives sealed bytes of an answer, "" behind its last part.
+func (t Tenant) BankStatementPart(ctx context.Context, s BankStatement, number int) (string, error) {
+	result, err := t.Query(ctx, `SELECT content_sealed FROM bank_statement_parts WHERE tenant_id = $1 AND statement_id = $2 AND number = $3`, s.ID, number)
+	return partOr(db.One(result, err, scanPart))
+}
+
 // ReadByAnother tells that somebody else has just begun to read the same bytes.
 func ReadByAnother(err error) bool {
 	return db.IsKey(err, "bank_statements_gateway_id_content_hash_key")
@@ -172,8 +177,8 @@ func (tx *Tx) EndBankStatement(s BankStatement) {
 }
 
 // LoadBankLines writes lines of a file with what became of them, as fast as the
-// engine loads rows. Where somebody else reads the same file and was faster it
-// gives ErrStale.
+// engine loads rows. Where they were read before, or somebody else reads the same
+// file and was faster, it gives ErrStale.
 func (tx *Tx) LoadBankLines(s BankStatement, lines []BankLine) error {
 	rows := make([]db.BulkRow, len(lines))
 	for i, line := range lines {
@@ -187,7 +192,8 @@ func (tx *Tx) LoadBankLines(s BankStatement, lines []BankLine) error {
 	return err
 }
 
-// AddBankLines does the same beside somebody else, who writes the same lines.
+// AddBankLines does the same where lines may be there already: they are the same
+// ones, and whoever found that a line belongs to something is right.
 func (tx *Tx) AddBankLines(s BankStatement, lines []BankLine) {
 	for batch := range db.InBatches(lines) {
 		args := make([]any, 0, len(BankLines.Columns)*len(batch))
@@ -196,9 +202,13 @@ func (tx *Tx) AddBankLines(s BankStatement, lines []BankLine) {
 			args = append(args, BankLines.Values(&line)...)
 		}
 		tx.Then(`INSERT INTO bank_lines (`+BankLines.List("")+`) VALUES `+db.Placeholders(1, len(batch), len(BankLines.Columns))+
-			` ON CONFLICT DO NOTHING`, args...)
+			` ON CONFLICT (tenant_id, statement_id, position) DO UPDATE SET charges_minor = excluded.charges_minor, result = excluded.result,
+				note = excluded.note, transaction_id = excluded.transaction_id WHERE bank_lines.result IN `+openResults, args...)
 	}
 }
+
+// openResults are those of lines that a person, or a later file, has to explain.
+const openResults = `('unmatched', 'contradicts')`
 
 // own makes a line one of a file.
 func (l *BankLine) own(s BankStatement) {
@@ -274,7 +284,7 @@ func (t Tenant) BankLines(ctx context.Context, statementID uuid.UUID, after, lim
 // OpenBankLines gives the lines of an account that belong to nothing or cannot
 // be, in the order in which they came, beginning after one.
 func (t Tenant) OpenBankLines(ctx context.Context, gatewayID, after uuid.UUID, limit int) ([]BankLine, error) {
-	result, err := t.Query(ctx, selectBankLine+`AND l.gateway_id = $2 AND l.result IN ('unmatched', 'contradicts') AND l.id > $3
+	result, err := t.Query(ctx, selectBankLine+`AND l.gateway_id = $2 AND l.result IN `+openResults+` AND l.id > $3
 		ORDER BY l.id LIMIT $4`, gatewayID, after, limit)
 	return db.Collect(result, err, ScanBankLine)
 }
