@@ -31,8 +31,9 @@ func TestAnAnswerIsTakenAwayAsItWasFetched(t *testing.T) {
 				b.folder = server.folder
 			}
 			inbox := filepath.Join(b.folder, "in")
-			must(t, os.MkdirAll(inbox, 0o700))
 			must(t, banking.WithPlace(t.Context(), b.account, func(p banking.Place) error {
+				_, err := p.Answers() // the folders are made
+				must(t, err)
 				for _, content := range []string{"Monday", "Tuesday's"} {
 					must(t, os.WriteFile(filepath.Join(inbox, "statement.xml"), []byte(content), 0o600))
 					file, fetched, err := p.Fetch("statement.xml")

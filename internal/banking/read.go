@@ -67,7 +67,7 @@ func (b *Banking) Read(ctx context.Context, account *Account, name string, conte
 	for _, reading := range readings {
 		if reading.Problem != "" && !isDryRun {
 			b.Logger.ErrorContext(ctx, "a bank's answer could not be read to its end and needs a person", "gateway_id", account.ID,
-				"statement_id", reading.ID, "name", reading.Name, "problem", reading.Problem)
+				"statement_id", reading.ID, "problem", reading.Problem)
 		}
 	}
 	return readings, err
@@ -254,7 +254,8 @@ func (r *reader) lookAgain() error {
 			return err
 		}
 		for _, line := range open {
-			if line.TransactionID == nil && (line.Kind == string(iso20022.Collected) || line.Kind == string(iso20022.Transferred)) {
+			isOfMany := line.TransactionID == nil && strings.HasPrefix(line.Reference, messagePrefix)
+			if isOfMany && (line.Kind == string(iso20022.Collected) || line.Kind == string(iso20022.Transferred)) {
 				if err := r.lookAgainAt(line); err != nil {
 					return err
 				}

@@ -252,8 +252,15 @@ func (b *bundle) deliverToMortal(t *testing.T, life *atomic.Int64, step int64, n
 		if deaths[file.State]++; file.Problem == "" {
 			t.Errorf("a server that dies after %d bytes is no problem: %+v", bytes, file)
 		}
-		if file.State == store.BankFileWritten && len(b.out(t)) > 0 {
+		if file.State != store.BankFileWritten {
+			continue
+		}
+		if len(b.out(t)) > 0 {
 			t.Errorf("after %d bytes a file lies there that was never claimed", bytes)
+		}
+		left, _ := filepath.Glob(filepath.Join(b.folder, "out", ".*"))
+		for _, name := range left { // as they would be tomorrow
+			must(t, os.Remove(name))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/gowebpki/jcs"
 
 	"sepad/internal/payment"
 	"sepad/internal/record"
@@ -33,11 +32,11 @@ func canonicalOf(body []byte, e payment.Event, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	canonical, err := jcs.Transform(body)
+	text, err := canonical(body)
 	if err != nil {
 		return "", fmt.Errorf("webhook: payload of %s: %w", e.Kind, err)
 	}
-	return string(canonical), nil
+	return string(text), nil
 }
 
 // payloadBody is the record of what the event is about.
@@ -152,8 +151,8 @@ func WithoutPerson(payload string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	canonical, err := jcs.Transform(written)
-	return string(canonical), err
+	text, err := canonical(written)
+	return string(text), err
 }
 
 // forget empties what names a person: texts stay texts, and null stays null.
