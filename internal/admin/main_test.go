@@ -1,0 +1,14 @@
+package admin_test
+
+import (
+	"os"
+	"testing"
+
+	"sepad/internal/app/apptest"
+)
+
+// TestMain has every answer of these tests held against openapi-admin.yaml.
+func TestMain(m *testing.M) {
+	apptest.HoldsOperators = true
+	os.Exit(m.Run())
+}
