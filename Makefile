@@ -16,6 +16,8 @@ BROWSER_TESTS = $(shell grep -rl --include='*_test.go' chromedp cmd internal 2>/
 TEST_PACKAGES = postgresql redis-server pgbouncer libxml2-utils curl unzip $(if $(BROWSER_TESTS),chromium npm)
 RACE_PACKAGES = $(TEST_PACKAGES) gcc libc6-dev
 BENCH_PACKAGES = postgresql
+# What a database that fails over is made of.
+DRILL_PACKAGES = patroni python3-etcd etcd-server haproxy pgbouncer nginx-light
 # What judges the examples in deploy/.
 DEPLOY_PACKAGES = prometheus nginx-light caddy openssl curl
 
@@ -71,6 +73,12 @@ restore-drill: test-packages bin/testenv ## Rehearse the disaster on both engine
 faults: test-packages bin/testenv ## Break one thing after the other under load, on both engines, and hold what was acknowledged against the books
 	@scripts/require-test TestFaults ./cmd/sepad
 	@SEPAD_FAULTS=1 $(WITH_SERVERS) go test -count=1 -v -timeout=30m -run '^TestFaults$$' ./cmd/sepad
+
+.PHONY: drill
+drill: test-packages bin/testenv ## Fail over at load: Patroni, etcd, haproxy, pgbouncer, two processes behind nginx; nothing acknowledged may be lost
+	@scripts/install-packages $(DRILL_PACKAGES)
+	@scripts/require-test TestHighAvailability ./cmd/sepad
+	@SEPAD_DRILL=1 $(WITH_SERVERS) go test -count=1 -v -timeout=30m -run '^TestHighAvailability$$' ./cmd/sepad
 
 .PHONY: prove
 prove: test-packages bin/testenv ## Prove the bank at full size: payments to files and back, killed; a year at every bank; large files [PAYMENTS=10000 COLLECTIONS=100000]
