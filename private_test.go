@@ -54,6 +54,8 @@ var privateValues = []struct {
 	{checkout.Payment{}, nil},
 	{config.Config{}, nil},
 	{config.Access{}, nil},
+	{config.OIDC{}, nil},
+	{people.Vouched{}, nil},
 	{backup.Source{}, nil},
 	{backup.Target{}, nil},
 	{backup.Move{}, nil},

@@ -17,13 +17,15 @@ var privateName = regexp.MustCompile(`(?i)^(.*email(key)?|firstname|lastname|hol
 
 // printable are types with such a field that may be seen, and why.
 var printable = map[string]string{
-	"merchant.Creditor":  "the merchant's own name and address, which every payer is shown",
-	"sandbox.TestIBAN":   "accounts that belong to nobody",
-	"playedbank.Debit":   "accounts that belong to nobody: it plays a bank in a sandbox",
-	"webhook.Sender":     "our own user agent",
-	"admin.Admin":        "a part of the program, made once and never printed",
-	"admin.OperatorBody": "an answer for whoever administers operators",
-	"admin.TokenBody":    "an answer for the token's owner, who sees it this once",
+	"merchant.Creditor":   "the merchant's own name and address, which every payer is shown",
+	"sandbox.TestIBAN":    "accounts that belong to nobody",
+	"playedbank.Debit":    "accounts that belong to nobody: it plays a bank in a sandbox",
+	"webhook.Sender":      "our own user agent",
+	"admin.Admin":         "a part of the program, made once and never printed",
+	"admin.OperatorBody":  "an answer for whoever administers operators",
+	"webhook.Trial":       "what an event to nobody came to, for whoever has sent it",
+	"config.OIDCSettings": "a part of Settings, which prints nothing of itself",
+	"admin.TokenBody":     "an answer for the token's owner, who sees it this once",
 }
 
 // declaredType is a type of a package with what the rules need to know of it.

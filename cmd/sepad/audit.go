@@ -13,12 +13,13 @@ type auditCommand struct {
 }
 
 type auditVerifyCommand struct {
-	JSON bool `name:"json" help:"As JSON."`
+	Expect string `name:"expect" placeholder:"HASH" help:"A hash that was printed before: exit code 1 when no entry has it any more."`
+	JSON   bool   `name:"json" help:"As JSON."`
 	dataFlags
 }
 
 func (auditVerifyCommand) Help() string {
-	return "Each entry has a hash of all it says and of the entry before. Keep the last hash that is printed somewhere else: whoever can rewrite the whole database could rewrite the whole chain, but not what you wrote down."
+	return "Each entry has a hash of all it says and of the entry before. Keep the last hash that is printed somewhere else: whoever can rewrite the whole database could rewrite the whole chain, but not what you wrote down. --expect takes it back: a trail that was rewritten, or cut short by a restored backup, no longer has it."
 }
 
 // chainBody is what a proof has found.
@@ -36,10 +37,25 @@ func (c *auditVerifyCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
+		if err := c.expect(p, st); err != nil {
+			return err
+		}
 		if c.JSON {
 			return p.printJSON(chainBody{entries, hash})
 		}
 		fmt.Fprintf(p.stdout, "The audit trail is whole: %d entries, the last hash is %s.\n", entries, hash)
 		return nil
 	})
+}
+
+// expect looks for the entry that was the last one when somebody wrote its hash down.
+func (c *auditVerifyCommand) expect(p *program, st *store.Store) error {
+	if c.Expect == "" {
+		return nil
+	}
+	place, err := st.AuditPlace(p.ctx, c.Expect)
+	if err == nil && place == 0 {
+		err = fmt.Errorf("the audit trail has no entry with the hash %s any more: it was written anew, or ends earlier, as after a restored backup", c.Expect)
+	}
+	return err
 }

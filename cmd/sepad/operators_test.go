@@ -51,6 +51,8 @@ func TestPeopleByCommand(t *testing.T) {
 	if _, body := s.call(http.MethodGet, "/admin/v1/audit/?action=operator.remove", adminToken(s), ""); proof.Entries < 5 || !strings.Contains(body, proof.Hash) || !strings.Contains(body, `"actor":"cli:`) {
 		t.Errorf("%d entries up to %s: %s", proof.Entries, proof.Hash, body)
 	}
+	mustSepad(t, folder, "audit", "verify", "--expect", proof.Hash)
+	expectOneLine(t, sepad(t, folder, "audit", "verify", "--expect", "0a1b"), exitFailed, "the audit trail has no entry with the hash 0a1b any more: ")
 	db, err := sql.Open("sqlite", filepath.Join(folder, ".sepad", "sepad.db"))
 	if err != nil {
 		t.Fatal(err)

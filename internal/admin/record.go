@@ -33,15 +33,6 @@ func notFound(what string) error {
 	return &payment.Error{Kind: payment.NotFound, Detail: what + " not found"}
 }
 
-// fieldsOf turns records into their fields.
-func fieldsOf[T any](records map[uuid.UUID]T, fields func(T) merchant.Fields) map[uuid.UUID]merchant.Fields {
-	all := make(map[uuid.UUID]merchant.Fields, len(records))
-	for id, record := range records {
-		all[id] = fields(record)
-	}
-	return all
-}
-
 var (
 	errNoGateway = notFound("Gateway")
 	errNoProfile = notFound("Webhook profile")
@@ -51,29 +42,31 @@ var recordKinds = []recordKind{
 	{
 		path: "gateways", none: errNoGateway, put: setup.Gateways.Put, switchOff: setup.Gateways.SwitchOff,
 		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
-			return fieldsOf(s.Gateways, merchant.GatewayFields)
+			return merchant.AllFields(s.Gateways, merchant.GatewayFields)
 		},
 	},
 	{
 		path: "webhook-profiles", none: errNoProfile, put: setup.WebhookProfiles.Put, switchOff: setup.WebhookProfiles.SwitchOff,
 		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
-			return fieldsOf(s.WebhookProfiles, profileFields)
+			return merchant.AllFields(s.WebhookProfiles, profileFields)
 		},
 	},
 	{
 		path: "hosted-pages", none: notFound("Hosted page"), put: setup.HostedPages.Put, switchOff: setup.HostedPages.SwitchOff,
 		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
-			return fieldsOf(s.HostedPages, merchant.HostedPageFields)
+			return merchant.AllFields(s.HostedPages, merchant.HostedPageFields)
 		},
 	},
 	{
 		path: "offers", none: notFound("Offer"), put: setup.Offers.Put, switchOff: setup.Offers.SwitchOff,
-		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields { return fieldsOf(s.Offers, merchant.OfferFields) },
+		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
+			return merchant.AllFields(s.Offers, merchant.OfferFields)
+		},
 	},
 	{
 		path: "campaigns", none: notFound("Campaign"), put: setup.Campaigns.Put, switchOff: setup.Campaigns.SwitchOff,
 		all: func(s *merchant.Setup) map[uuid.UUID]merchant.Fields {
-			return fieldsOf(s.Campaigns, merchant.CampaignFields)
+			return merchant.AllFields(s.Campaigns, merchant.CampaignFields)
 		},
 	},
 }

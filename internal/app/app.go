@@ -132,7 +132,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	a.Privacy = &privacy.Privacy{
 		Store: a.Store, Clock: a.clock(), Real: a.world, Logger: a.logger, Keep: privacy.Retention(a.config.Retain), Observe: a.metrics.CountForgotten,
 	}
-	a.People = &people.People{Store: a.Store, Clock: a.world, URL: cfg.OperatorURL, Environment: cfg.Environment}
+	a.People = a.newPeople()
 	a.webhooks = a.newDeliverer()
 	a.Mails = &notice.Outbox{Store: a.Store, Server: cfg.SMTP, Clock: a.world, Logger: a.logger}
 	if a.runner, err = jobs.New(a.Billing, a.Banking, a.Privacy, a.webhooks, a.Mails, a.clock(), a.logger); err != nil {
@@ -141,6 +141,18 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	a.watch()
 	a.handler, a.operatorHandler = a.newHandlers()
 	return a, nil
+}
+
+// newPeople lets operators in, also those for whom a provider vouches.
+func (a *App) newPeople() *people.People {
+	p := &people.People{Store: a.Store, Clock: a.world, URL: a.config.OperatorURL, Environment: a.config.Environment}
+	if by := a.config.OIDC; by.Issuer != "" {
+		p.Provider = &people.Provider{
+			Issuer: by.Issuer, ClientID: by.ClientID, ClientSecret: merchant.Secret(by.ClientSecret), RoleClaim: by.RoleClaim, TenantsClaim: by.TenantsClaim,
+			URL: a.config.OperatorURL, Clock: a.world,
+		}
+	}
+	return p
 }
 
 // openStore opens the database and refuses one that this version cannot use.
@@ -294,11 +306,16 @@ func (a *App) watchPool(name string, read func() db.PoolStats) {
 	})
 }
 
+// applier changes what tenants have set up.
+func (a *App) applier() *setup.Applier {
+	return &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment, AllowTestGateways: a.config.AllowTestGateways}
+}
+
 // admin is the operator's API.
 func (a *App) admin() *admin.Admin {
 	return &admin.Admin{
 		Token: a.config.AdminToken, People: a.People, Store: a.Store, Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Privacy: a.Privacy, Guard: a.guard,
-		Applier:   &setup.Applier{Store: a.Store, Kinds: a.kinds, Environment: a.config.Environment, AllowTestGateways: a.config.AllowTestGateways},
+		Applier:   a.applier(),
 		PublicURL: a.config.PublicURL, Real: a.world, Movable: a.Movable,
 	}
 }

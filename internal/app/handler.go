@@ -99,8 +99,9 @@ func (a *App) showMetrics(w http.ResponseWriter, r *http.Request) error {
 // dashboard is where operators work in the browser.
 func (a *App) dashboard(pages *page.Page) *dashboard.Dashboard {
 	return &dashboard.Dashboard{
-		People: a.People, Store: a.Store, URL: a.config.OperatorURL, Environment: a.config.Environment, Guard: a.guard,
-		Preview: dashboard.Preview{Show: pages.Preview, States: page.PreviewStates, Languages: page.Languages()},
+		People: a.People, Store: a.Store, URL: a.config.OperatorURL, Environment: a.config.Environment, Guard: a.guard, Logger: a.logger,
+		Applier: a.applier(), Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Webhooks: a.webhooks, Movable: a.Movable,
+		Preview: dashboard.Preview{Show: pages.PreviewAs, States: page.PreviewStates, Languages: page.Languages()},
 	}
 }
 

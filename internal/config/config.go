@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,16 @@ type Config struct {
 	BankDirectory string
 	LogFormat     string
 	OTLPEndpoint  string
-	Retain        Retention
+	// OIDC is who vouches for operators; without an issuer nobody does.
+	OIDC   OIDC
+	Retain Retention
+}
+
+// OIDC is an OpenID provider, as this installation is known there.
+type OIDC struct {
+	sepa.Masked
+	Issuer, ClientID, ClientSecret string
+	RoleClaim, TenantsClaim        string
 }
 
 // Retention is how long data is kept that nobody needs; 0 is for ever.
@@ -168,6 +178,7 @@ func (s Settings) Config() (Config, error) {
 		TrustedProxies:      parsed(r, &s.TrustedProxies, web.ParseTrustedProxies),
 		Rates:               s.Rates.read(r),
 		Retain:              s.Retain.read(r),
+		OIDC:                s.OIDC.read(r),
 	}
 	if c.Environment == merchant.Production {
 		s.checkProduction(r)
@@ -183,6 +194,9 @@ func (s *Settings) checkProduction(r *reader) {
 	if strings.HasPrefix(s.PublicURL, "http://") {
 		r.wrong(&s.PublicURL, "in production it begins with https://")
 	}
+	if strings.HasPrefix(s.OIDC.Issuer, "http://") {
+		r.wrong(&s.OIDC.Issuer, "in production it begins with https://")
+	}
 	for _, token := range []*string{&s.AdminToken, &s.MetricsToken} {
 		if *token != "" && (len(*token) < minToken || distinct(*token) < minVariety) {
 			r.wrong(token, "in production it has at least %d characters, %d of them different ones; openssl rand -hex 32 makes a good one", minToken, minVariety)
@@ -197,6 +211,21 @@ func distinct(text string) int {
 		seen[letter] = true
 	}
 	return len(seen)
+}
+
+// read takes all of a provider, or none of it.
+func (s *OIDCSettings) read(r *reader) OIDC {
+	given := []*string{&s.Issuer, &s.ClientID, &s.ClientSecret}
+	isAny := slices.ContainsFunc(given, func(text *string) bool { return *text != "" })
+	for _, text := range given {
+		if isAny && *text == "" {
+			r.missing(text, "an OpenID provider is named by SEPAD_OIDC_ISSUER, SEPAD_OIDC_CLIENT_ID and SEPAD_OIDC_CLIENT_SECRET together")
+		}
+	}
+	return OIDC{
+		Issuer: r.checked(&s.Issuer, checkAddress("https://login.example", "http", "https")), ClientID: s.ClientID, ClientSecret: s.ClientSecret,
+		RoleClaim: r.text(&s.RoleClaim), TenantsClaim: r.text(&s.TenantsClaim),
+	}
 }
 
 // read gives each scope the rate that its setting says.

@@ -57,9 +57,20 @@ type Settings struct {
 	LogFormat           string `env:"SEPAD_LOG_FORMAT" placeholder:"text|json" help:"Form of the log; text on a terminal and json elsewhere when not set."`
 	OTLPEndpoint        string `env:"SEPAD_OTLP_ENDPOINT" placeholder:"URL" help:"OpenTelemetry collector for traces, such as http://localhost:4318."`
 
+	OIDC OIDCSettings `embed:"" prefix:"oidc-" group:"Sign-in by an OpenID provider"`
+
 	Retain RetentionSettings `embed:"" prefix:"retain-" group:"Retention (days, 0 keeps for ever)"`
 
 	Rates RateSettings `embed:"" prefix:"rate-" group:"Rate limits (requests per second and caller, 0 is unlimited)"`
+}
+
+// OIDCSettings name an OpenID provider that vouches for operators.
+type OIDCSettings struct {
+	Issuer       string `env:"SEPAD_OIDC_ISSUER" placeholder:"URL" help:"OpenID provider by which operators sign in, such as https://login.example. Its client has the redirect address …/dashboard/sign-in/oidc/callback/."`
+	ClientID     string `name:"client-id" env:"SEPAD_OIDC_CLIENT_ID" placeholder:"ID" help:"How the provider knows this installation."`
+	ClientSecret string `env:"SEPAD_OIDC_CLIENT_SECRET" secret:"" placeholder:"SECRET" help:"What the provider knows it by."`
+	RoleClaim    string `env:"SEPAD_OIDC_ROLE_CLAIM" default:"sepad_role" placeholder:"CLAIM" help:"Claim that names somebody's role: viewer, support, finance or admin, alone or in a list, also as sepad-finance. A path such as realm_access.roles leads into objects. Without a role nobody is let in."`
+	TenantsClaim string `env:"SEPAD_OIDC_TENANTS_CLAIM" default:"sepad_tenants" placeholder:"CLAIM" help:"Claim that names the tenants somebody works for, by id or name. Without it: all."`
 }
 
 // RetentionSettings are how long data is kept that nobody needs.

@@ -22,8 +22,12 @@ type accountView struct {
 	Tenants []string
 	Tokens  []store.OperatorToken
 	// Made is a token that was just made, which is shown this once.
-	Made string
-	Now  time.Time
+	Made     string
+	Now      time.Time
+	Passkeys []passkeyView
+	// PasskeyHome is where passkeys are added, when it is not here; IsPasskeyHome tells that it is.
+	PasskeyHome   string
+	IsPasskeyHome bool
 }
 
 // showAccount answers GET /dashboard/account/.
@@ -41,7 +45,11 @@ func (d *Dashboard) account(w http.ResponseWriter, r *http.Request, made string)
 	if err != nil {
 		return err
 	}
-	return d.page(w, r, "account", "Your account", accountView{Tenants: names, Tokens: tokens, Made: made, Now: d.People.Clock.Now()})
+	shown := accountView{Tenants: names, Tokens: tokens, Made: made, Now: d.People.Clock.Now()}
+	if err := d.addPasskeys(r, &shown); err != nil {
+		return err
+	}
+	return d.page(w, r, "account", "Your account", shown)
 }
 
 // tenantNames are the names of the tenants that somebody is bound to.

@@ -46,6 +46,7 @@ func openTab(t *testing.T, s *apptest.Server) *tab {
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless,
 		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("allow-pre-commit-input", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"), // nothing is asked of others
 		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(allocator)
@@ -71,7 +72,7 @@ func (p *tab) text() string {
 
 func evaluate[T any](p *tab, expression string) T {
 	p.t.Helper()
-	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
+	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatalf("in the browser: %v", err)
 	}

@@ -8,7 +8,12 @@
 //	sign_in.go welcome.go  the ways in
 //	account.go people.go   one's own tokens; everybody's access
 //	audit.go      who did what
+//	passkey.go provider.go  further ways in
+//	setup*.go     what merchants set up: form.go fills in and reads forms about records,
+//	              setup_forms.go has the fields of each kind
 //	preview.go    merchants' pages as payers meet them
+//	take_in.go    processors' files are taken in
+//	sandbox.go    test accounts, the clock, the last events
 //
 // A screen is added with
 //

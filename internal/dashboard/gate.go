@@ -16,6 +16,8 @@ import (
 const (
 	signInPath = "/dashboard/sign-in/"
 	codePath   = "/dashboard/sign-in/code/"
+	// providerPath leads to the OpenID provider.
+	providerPath = "/dashboard/sign-in/oidc/"
 )
 
 // entered admits whoever is signed in and has the right to a screen; others are led to

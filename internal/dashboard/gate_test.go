@@ -81,7 +81,7 @@ func screens(t *testing.T) (rights []people.Right) {
 
 func filled(right people.Right) (method, path string) {
 	method, path, _ = strings.Cut(right.Route, " ")
-	return method, strings.NewReplacer("{id}", uuid.NewString(), "{hosted_page_id}", uuid.NewString(), "{reference}", "MND-NOBODYHASIT1").Replace(path)
+	return method, strings.NewReplacer("{id}", uuid.NewString(), "{tenant_id}", apptest.Shop, "{kind}", "offers", "{hosted_page_id}", uuid.NewString(), "{reference}", "MND-NOBODYHASIT1").Replace(path)
 }
 
 // TestEveryScreenHasItsRight walks every screen with every role.

@@ -16,47 +16,17 @@ import (
 
 // Preview shows a hosted page as payers meet it.
 type Preview struct {
-	// Show answers for the page whose id is {hosted_page_id}, in a state and a language.
-	Show web.Handler
+	// Show answers for the page whose id is {hosted_page_id}, in a state and a language; as
+	// says how it looks.
+	Show func(w http.ResponseWriter, r *http.Request, as func(of *merchant.Setup, id uuid.UUID) merchant.HostedPage) error
 	// States and Languages are what can be asked for, what is meant without a word first.
 	States, Languages []string
-}
-
-// setupView is what merchants have set up.
-type setupView struct {
-	Merchants []merchantView
-}
-
-type merchantView struct {
-	merchant.Tenant
-	Pages []pageView
 }
 
 // pageView is a hosted page with the campaigns that lead to it.
 type pageView struct {
 	merchant.HostedPage
 	Campaigns []merchant.Campaign
-}
-
-// showSetup answers GET /dashboard/setup/.
-func (d *Dashboard) showSetup(w http.ResponseWriter, r *http.Request) error {
-	tenants, err := d.Store.Tenants(r.Context())
-	if err != nil {
-		return err
-	}
-	var shown setupView
-	for _, tenant := range tenants {
-		setup, err := d.Store.CurrentSetup(r.Context(), tenant.ID)
-		if err != nil {
-			return err
-		}
-		one := merchantView{Tenant: setup.Tenant}
-		for _, page := range sorted(setup.HostedPages, func(p merchant.HostedPage) string { return p.Name }) {
-			one.Pages = append(one.Pages, pageView{page, campaignsOf(setup, page.ID)})
-		}
-		shown.Merchants = append(shown.Merchants, one)
-	}
-	return d.page(w, r, "setup", "Setup", shown)
 }
 
 // sorted are records by name.

@@ -24,7 +24,7 @@ func TestHostedPagesAreLookedAt(t *testing.T) {
 			t.Helper()
 			return string(s.Do(t, browse(s, http.MethodGet, path, cookie)).Want(t, status, nil).Raw)
 		}
-		all := show("/dashboard/setup/", http.StatusOK)
+		all := show(shopSetup, http.StatusOK)
 		if !strings.Contains(all, "Standard page") || !strings.Contains(all, standardPage) || strings.Contains(all, "Rival page") {
 			t.Errorf("of two merchants' pages these are shown:\n%s", all)
 		}
@@ -56,9 +56,6 @@ func TestThePreviewIsLive(t *testing.T) {
 	p := openTab(t, s)
 	p.do(chromedp.Navigate(link.URL))
 	p.awaitHead("Overview")
-	p.do(chromedp.Navigate(s.URL + "/dashboard/setup/"))
-	p.awaitHead("Setup")
-	p.picture("setup")
 	p.do(chromedp.Navigate(s.URL + "/dashboard/setup/pages/" + standardPage + "/"))
 	p.awaitHead("Standard page")
 	const within = `document.querySelector("iframe").contentDocument`

@@ -38,14 +38,14 @@ var functions = template.FuncMap{
 
 // templates are the screens by name, each within the layout.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(screenFiles, "screens/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(screenFiles, "screens/layout.html", "screens/form.html"))
 	files, err := screenFiles.ReadDir("screens")
 	if err != nil {
 		panic(err) // they are embedded
 	}
 	all := map[string]*template.Template{}
 	for _, file := range files {
-		if name := strings.TrimSuffix(file.Name(), ".html"); name != "layout" {
+		if name := strings.TrimSuffix(file.Name(), ".html"); name != "layout" && name != "form" {
 			all[name] = template.Must(template.Must(layout.Clone()).ParseFS(screenFiles, path.Join("screens", file.Name())))
 		}
 	}
@@ -84,6 +84,9 @@ func (d *Dashboard) view(r *http.Request, title string, data any) view {
 // places are the screens that somebody may see.
 func (d *Dashboard) places(who people.Principal, here string) (places []place) {
 	for _, s := range d.screens() {
+		if s.Pattern == sandboxPath && d.Movable == nil {
+			continue
+		}
 		if s.Label != "" && people.RightTo(s.Method, s.Pattern).Admits(who) {
 			isHere := here == s.Pattern || s.Pattern != "/dashboard/" && strings.HasPrefix(here, s.Pattern)
 			places = append(places, place{s.Label, s.Pattern, isHere})

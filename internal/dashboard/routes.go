@@ -1,10 +1,18 @@
 package dashboard
 
 import (
+	"log/slog"
+
+	"sepad/internal/banking"
+	"sepad/internal/billing"
+	"sepad/internal/checkout"
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 	"sepad/internal/people"
+	"sepad/internal/setup"
 	"sepad/internal/store"
 	"sepad/internal/web"
+	"sepad/internal/webhook"
 )
 
 // Dashboard holds what the screens share.
@@ -18,6 +26,15 @@ type Dashboard struct {
 	Guard web.TokenGuard
 	// Preview is how hosted pages are looked at.
 	Preview Preview
+	Logger  *slog.Logger
+	// What changes a set-up, and what tries it.
+	Applier  *setup.Applier
+	Checkout *checkout.Checkout
+	Billing  *billing.Billing
+	Banking  *banking.Banking
+	Webhooks *webhook.Deliverer
+	// Movable is the sandbox's clock, nil in production.
+	Movable *clock.Movable
 }
 
 // screen is a route for whoever is signed in and has the right to it.
@@ -34,7 +51,26 @@ func (d *Dashboard) screens() []screen {
 		{web.Route{Method: "GET", Pattern: "/dashboard/audit/", Handler: d.showAudit}, "Audit"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/", Handler: d.showSetup}, "Setup"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/", Handler: d.showPreview}, ""},
-		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/preview/", Handler: d.Preview.Show}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/preview/", Handler: d.previewPage}, ""},
+		{web.Route{Method: "POST", Pattern: setupPath, Handler: d.addTenant}, ""},
+		{web.Route{Method: "GET", Pattern: tenantsPath + "{tenant_id}/", Handler: d.showTenant}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/", Handler: d.changeTenant}, ""},
+		{web.Route{Method: "GET", Pattern: tenantsPath + "{tenant_id}/export/", Handler: d.exportSetup}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/api-keys/", Handler: d.makeKey}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/api-keys/{id}/revoke/", Handler: d.endKey}, ""},
+		{web.Route{Method: "GET", Pattern: tenantsPath + "{tenant_id}/{kind}/new/", Handler: d.showRecord}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/{kind}/", Handler: d.saveRecord}, ""},
+		{web.Route{Method: "GET", Pattern: tenantsPath + "{tenant_id}/{kind}/{id}/", Handler: d.showRecord}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/{kind}/{id}/", Handler: d.saveRecord}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/{kind}/{id}/off/", Handler: d.switchRecord(false)}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/{kind}/{id}/on/", Handler: d.switchRecord(true)}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/{kind}/{id}/try/", Handler: d.tryRecord}, ""},
+		{web.Route{Method: "POST", Pattern: tenantsPath + "{tenant_id}/{kind}/{id}/rotate/", Handler: d.rotateSecret}, ""},
+		{web.Route{Method: "GET", Pattern: importsPath + "new/", Handler: d.showTakeIn}, ""},
+		{web.Route{Method: "POST", Pattern: importsPath, Handler: d.takeFileIn}, ""},
+		{web.Route{Method: "GET", Pattern: sandboxPath, Handler: d.inSandbox(d.showSandbox)}, "Sandbox"},
+		{web.Route{Method: "POST", Pattern: sandboxPath + "pay/", Handler: d.inSandbox(d.paySandbox)}, ""},
+		{web.Route{Method: "POST", Pattern: sandboxPath + "clock/", Handler: d.inSandbox(d.moveClock)}, ""},
 		{web.Route{Method: "GET", Pattern: "/dashboard/people/", Handler: d.showPeople}, "People"},
 		{web.Route{Method: "POST", Pattern: "/dashboard/people/", Handler: d.addPerson}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/people/{id}/role/", Handler: d.changePerson}, ""},
@@ -43,6 +79,9 @@ func (d *Dashboard) screens() []screen {
 		{web.Route{Method: "GET", Pattern: "/dashboard/account/", Handler: d.showAccount}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/account/tokens/", Handler: d.makeToken}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/account/tokens/{id}/revoke/", Handler: d.endToken}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/account/passkeys/", Handler: d.addPasskey}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/account/passkeys/question/", Handler: d.askNewPasskey}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/account/passkeys/{id}/remove/", Handler: d.removePasskey}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/sign-out/", Handler: d.signOut}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/sign-out-everywhere/", Handler: d.signOutEverywhere}, ""},
 	}
@@ -55,6 +94,10 @@ func (d *Dashboard) doors() []web.Route {
 		{Method: "POST", Pattern: signInPath, Handler: d.signIn},
 		{Method: "GET", Pattern: codePath, Handler: d.showCode},
 		{Method: "POST", Pattern: codePath, Handler: d.confirm},
+		{Method: "POST", Pattern: "/dashboard/sign-in/passkey/", Handler: d.confirmByPasskey},
+		{Method: "POST", Pattern: "/dashboard/sign-in/passkey/question/", Handler: d.askPasskey},
+		{Method: "GET", Pattern: providerPath, Handler: d.leadToProvider},
+		{Method: "GET", Pattern: people.ProviderPath, Handler: d.comeFromProvider},
 		{Method: "GET", Pattern: "/dashboard/welcome/", Handler: d.showWelcome},
 		{Method: "POST", Pattern: "/dashboard/welcome/", Handler: d.accept},
 		{Method: "GET", Pattern: "/dashboard/assets/{hash}/{file}", Handler: showAsset, Quiet: true},

@@ -18,6 +18,16 @@ import (
 type signInView struct {
 	Email, Next string
 	Problem     string
+	// ByProvider is where one signs in by the provider, "" without one.
+	ByProvider string
+}
+
+func (d *Dashboard) signInView(email, next string) signInView {
+	shown := signInView{Email: email, Next: next}
+	if d.People.Provider != nil {
+		shown.ByProvider = providerPath + "?next=" + url.QueryEscape(next)
+	}
+	return shown
 }
 
 // showSignIn answers GET /dashboard/sign-in/.
@@ -27,7 +37,7 @@ func (d *Dashboard) showSignIn(w http.ResponseWriter, r *http.Request) error {
 		seeOther(w, nextPath(next))
 		return nil
 	}
-	return d.page(w, r, "sign_in", "Sign in", signInView{Next: next})
+	return d.page(w, r, "sign_in", "Sign in", d.signInView("", next))
 }
 
 // signIn answers POST /dashboard/sign-in/: the first step.
@@ -36,7 +46,7 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown := signInView{Email: form.Get("email"), Next: form.Get("next")}
+	shown := d.signInView(form.Get("email"), form.Get("next"))
 	if wait := d.judge(r, false); wait > 0 {
 		return d.again(w, r, "sign_in", &people.WaitError{For: wait}, &shown.Problem, &shown)
 	}
@@ -64,6 +74,8 @@ func (d *Dashboard) again(w http.ResponseWriter, r *http.Request, name string, e
 		seconds := int(wait.For/time.Second) + 1
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
 		status, *problem = http.StatusTooManyRequests, fmt.Sprintf("There were too many tries from here. Try again in %s.", waitText(seconds))
+	} else if refused, ok := errors.AsType[*people.RefusedError](err); ok {
+		status, *problem = http.StatusForbidden, refused.Sentence
 	} else if refusal, ok := errors.AsType[*payment.Error](err); ok && refusal.Kind == payment.Invalid {
 		for _, sentence := range refusal.Fields {
 			*problem = sentence
@@ -89,11 +101,28 @@ func waitText(seconds int) string {
 }
 
 // codeView is the second step.
-type codeView struct{ Next, Problem string }
+type codeView struct {
+	Next, Problem string
+	// HasPasskeys tells that a passkey does instead of a code.
+	HasPasskeys bool
+}
+
+// codeView is the second step of a browser. One that is at none is told so when it goes on.
+func (d *Dashboard) codeView(r *http.Request, next string) (shown codeView, err error) {
+	shown.Next = next
+	if shown.HasPasskeys, err = d.People.HasPasskeys(r.Context(), d.cookie(r)); errors.Is(err, store.ErrNoSignIn) {
+		err = nil
+	}
+	return shown, err
+}
 
 // showCode answers GET /dashboard/sign-in/code/.
 func (d *Dashboard) showCode(w http.ResponseWriter, r *http.Request) error {
-	return d.page(w, r, "code", titles["code"], codeView{Next: r.URL.Query().Get("next")})
+	shown, err := d.codeView(r, r.URL.Query().Get("next"))
+	if err != nil {
+		return err
+	}
+	return d.page(w, r, "code", titles["code"], shown)
 }
 
 // confirm answers POST /dashboard/sign-in/code/.
@@ -102,21 +131,29 @@ func (d *Dashboard) confirm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown := codeView{Next: form.Get("next")}
 	if wait := d.judge(r, false); wait > 0 {
-		return d.again(w, r, "code", &people.WaitError{For: wait}, &shown.Problem, &shown)
+		return d.confirmed(w, r, form.Get("next"), people.Cookie{}, &people.WaitError{For: wait})
 	}
 	cookie, err := d.People.Confirm(r.Context(), d.cookie(r), form.Get("code"), web.ClientText(r.Context()))
+	return d.confirmed(w, r, form.Get("next"), cookie, err)
+}
+
+// confirmed goes on after the second step.
+func (d *Dashboard) confirmed(w http.ResponseWriter, r *http.Request, next string, cookie people.Cookie, err error) error {
 	if errors.Is(err, store.ErrNoSignIn) { // the password is too long ago
-		seeOther(w, signInPath+"?next="+url.QueryEscape(shown.Next))
+		seeOther(w, signInPath+"?next="+url.QueryEscape(next))
 		return nil
 	}
 	if err != nil {
 		d.judge(r, payment.KindOf(err) == payment.Invalid)
+		shown, failed := d.codeView(r, next)
+		if failed != nil {
+			return failed
+		}
 		return d.again(w, r, "code", err, &shown.Problem, &shown)
 	}
 	d.setCookie(w, cookie.Text)
-	seeOther(w, nextPath(shown.Next))
+	seeOther(w, nextPath(next))
 	return nil
 }
 

@@ -69,6 +69,24 @@ func (k Kind) Shown(stored merchant.Settings) (shown map[string]any, secrets []s
 	return values.shown("", &secrets), secrets
 }
 
+// Given are an account's settings as they were given: without its secrets, and without
+// what holds where nothing is said.
+func (k Kind) Given(stored merchant.Settings) map[string]any { return given(k.Settings, stored) }
+
+func given(table []Setting, stored map[string]any) map[string]any {
+	told := map[string]any{}
+	for _, setting := range table {
+		value, isTold := stored[setting.Name]
+		if within, isObject := value.(map[string]any); isObject {
+			value = given(setting.Fields, within)
+		}
+		if isTold && !setting.Secret {
+			told[setting.Name] = value
+		}
+	}
+	return told
+}
+
 func (v Values) shown(prefix string, secrets *[]string) map[string]any {
 	shown := map[string]any{}
 	for _, setting := range v.table {

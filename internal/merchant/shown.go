@@ -3,11 +3,22 @@ package merchant
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 )
 
 // Fields are a record's fields as a resource file and a call have them.
 type Fields map[string]any
+
+// AllFields turns records into their fields.
+func AllFields[T any](records map[uuid.UUID]T, fields func(T) Fields) map[uuid.UUID]Fields {
+	all := make(map[uuid.UUID]Fields, len(records))
+	for id, record := range records {
+		all[id] = fields(record)
+	}
+	return all
+}
 
 // These give the fields of stored records, secrets and adapters' settings left
 // out.

@@ -37,6 +37,11 @@ var PreviewStates = []string{
 // Preview shows a hosted page without a session: nothing is read of a payer,
 // nothing is written, and nothing on it pays.
 func (p *Page) Preview(w http.ResponseWriter, r *http.Request) error {
+	return p.PreviewAs(w, r, func(of *merchant.Setup, id uuid.UUID) merchant.HostedPage { return of.HostedPages[id] })
+}
+
+// PreviewAs is Preview of a page as it could be.
+func (p *Page) PreviewAs(w http.ResponseWriter, r *http.Request, as func(of *merchant.Setup, id uuid.UUID) merchant.HostedPage) error {
 	query := r.URL.Query()
 	state := query.Get("state")
 	if state == "" {
@@ -50,7 +55,7 @@ func (p *Page) Preview(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(PreviewStates, state) {
 		bad.Add("state", "state must be one of "+strings.Join(PreviewStates, ", ")+".")
 	}
-	sample, err := p.sample(r, bad)
+	sample, err := p.sample(r, as, bad)
 	if err != nil {
 		return err
 	}
@@ -62,7 +67,7 @@ func (p *Page) Preview(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sample is a session that could be, for a hosted page and one of its campaigns.
-func (p *Page) sample(r *http.Request, bad payment.Fields) (checkout.View, error) {
+func (p *Page) sample(r *http.Request, as func(*merchant.Setup, uuid.UUID) merchant.HostedPage, bad payment.Fields) (checkout.View, error) {
 	id, err := uuid.Parse(r.PathValue("hosted_page_id"))
 	if err != nil {
 		return checkout.View{}, web.ErrNotFound
@@ -71,7 +76,7 @@ func (p *Page) sample(r *http.Request, bad payment.Fields) (checkout.View, error
 	if err != nil {
 		return checkout.View{}, err
 	}
-	page := setup.HostedPages[id]
+	page := as(setup, id)
 	v := checkout.View{
 		Tenant: setup.Tenant, Page: &page, Lead: payment.Lead{FirstName: "Ada", LastName: "Byron"},
 		Session: payment.Session{

@@ -4,6 +4,8 @@
 //
 //	operator.go   adding, changing, resetting and removing somebody
 //	sign_in.go    password and second factor; sessions of browsers
+//	provider.go   what an OpenID provider says of somebody; provider_sign_in.go: what follows
+//	passkey.go    passkeys as second factor
 //	token.go      personal tokens
 //	password.go totp.go secret.go patience.go  what these stand on
 //	principal.go  who is asking, whichever way they came

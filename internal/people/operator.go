@@ -23,6 +23,8 @@ type People struct {
 	URL string
 	// Environment says whether links may sign in at once.
 	Environment merchant.Environment
+	// Provider vouches for operators, nil where none does.
+	Provider *Provider
 
 	// passwords are counted by address and name: a stranger who tries somebody's name
 	// from afar makes only himself wait, and never the owner, who comes from elsewhere.
@@ -140,14 +142,14 @@ func (p *People) Change(ctx context.Context, id uuid.UUID, change func(*store.Op
 }
 
 // Reset takes password, second factor, sessions and tokens from an operator, who is let
-// in by a new link.
+// in by a new link. Who came by the provider has a password from then on.
 func (p *People) Reset(ctx context.Context, id uuid.UUID) (o store.Operator, link Link, err error) {
 	was, err := p.Store.Operator(ctx, id)
 	if err != nil {
 		return was, link, err
 	}
 	o = was
-	o.Status, o.PasswordHash, o.TOTPStep = store.OperatorInvited, "", 0
+	o.Status, o.PasswordHash, o.TOTPStep, o.ProviderSubject = store.OperatorInvited, "", 0, ""
 	if o.SealedTOTP, err = p.Store.SealTOTP(o.ID, newTOTP()); err != nil {
 		return o, link, err
 	}

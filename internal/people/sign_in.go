@@ -81,14 +81,11 @@ func (p *People) SignIn(ctx context.Context, email string, password merchant.Sec
 // another cookie. Only who knows the password comes here, so that wrong codes may hold
 // up everybody who tries them for this operator.
 func (p *People) Confirm(ctx context.Context, half merchant.Secret, code, address string) (Cookie, error) {
-	now := p.Clock.Now()
-	session, was, err := p.Store.SignedIn(ctx, hashSecret(half.Reveal()))
-	if err == nil && (session.IsWhole || !now.Before(session.EndsAt)) {
-		err = store.ErrNoSignIn
-	}
+	session, was, err := p.half(ctx, half)
 	if err != nil {
 		return Cookie{}, err
 	}
+	now := p.Clock.Now()
 	if wait := p.codes.attempt(was.ID.String(), now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}

@@ -73,7 +73,7 @@ func (p *People) Bearer(ctx context.Context, text string) (Principal, bool, erro
 	}
 	now := p.Clock.Now()
 	t, o, found, err := p.Store.TokenBearer(ctx, hashSecret(text), now)
-	if err != nil || !found {
+	if err != nil || !found || !isVouchedFor(o, now) {
 		return Principal{}, false, err
 	}
 	if now.Sub(t.LastUsedAt) > usedEvery {

@@ -132,6 +132,16 @@ func (s *Store) VerifyAudit(ctx context.Context) (length int64, head string, err
 	}
 }
 
+// AuditPlace finds where in the trail an entry with a hash stands, 0 for nowhere.
+func (s *Store) AuditPlace(ctx context.Context, hash string) (place int64, err error) {
+	result, err := s.Query(ctx, `SELECT place FROM audit_entries WHERE hash = $1 AND hash <> ''`, hash)
+	place, err = db.One(result, err, func(r db.Rows) (place int64, err error) { return place, r.Scan(&place) })
+	if IsNotFound(err) {
+		return 0, nil
+	}
+	return place, err
+}
+
 // checkChainEnd finds entries that are missing at the end.
 func (s *Store) checkChainEnd(ctx context.Context, length int64, head string) error {
 	result, err := s.Query(ctx, `SELECT last_place, head FROM audit_chain WHERE id = 1`)

@@ -94,9 +94,13 @@ type Operator struct {
 	PasswordHash string
 	SealedTOTP   string
 	// TOTPStep is the last step of time whose code was used: none is taken twice.
-	TOTPStep  int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	TOTPStep int64
+	// ProviderSubject is how the OpenID provider calls who comes by it, "" for who has a
+	// password; ProviderSeenAt is when it last vouched for them.
+	ProviderSubject string
+	ProviderSeenAt  time.Time
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
 }
 
 // EmailKey is the form in which addresses are compared.
@@ -111,6 +115,8 @@ var operators = db.Table[Operator]{Name: "operators", Columns: []db.Column[Opera
 	db.Field("password_hash", func(o *Operator) *string { return &o.PasswordHash }).Changing(),
 	db.Field("totp_sealed", func(o *Operator) *string { return &o.SealedTOTP }).Changing(),
 	db.Field("totp_step", func(o *Operator) *int64 { return &o.TOTPStep }).Changing(),
+	db.Field("provider_subject", func(o *Operator) *string { return &o.ProviderSubject }).Changing(),
+	db.Time("provider_seen_at", func(o *Operator) *time.Time { return &o.ProviderSeenAt }).Changing(),
 	db.Time("created_at", func(o *Operator) *time.Time { return &o.CreatedAt }),
 	db.Time("updated_at", func(o *Operator) *time.Time { return &o.UpdatedAt }).Changing(),
 }}
@@ -152,6 +158,11 @@ func (s *Store) OperatorByEmail(ctx context.Context, email string) (Operator, er
 	return s.operatorBy(ctx, `email_key = $1`, Operator{Email: email}.EmailKey())
 }
 
+// OperatorBySubject finds who a provider calls so.
+func (s *Store) OperatorBySubject(ctx context.Context, subject string) (Operator, error) {
+	return s.operatorBy(ctx, `provider_subject = $1 AND provider_subject <> ''`, subject)
+}
+
 func (s *Store) operatorBy(ctx context.Context, condition string, value any) (Operator, error) {
 	result, err := s.Query(ctx, `SELECT `+operators.List("")+` FROM operators WHERE `+condition, value)
 	found, err := db.One(result, err, scanOperator)
@@ -180,9 +191,10 @@ func (tx *Tx) RemoveOperator(id uuid.UUID) {
 	tx.EndAccess(id)
 }
 
-// EndAccess ends an operator's sessions, tokens and links.
+// EndAccess ends an operator's sessions, tokens, passkeys and links.
 func (tx *Tx) EndAccess(id uuid.UUID) {
 	tx.EndSignIns(id)
+	tx.Then(`DELETE FROM operator_passkeys WHERE operator_id = $1`, id)
 	tx.Then(`DELETE FROM operator_tokens WHERE operator_id = $1`, id)
 	tx.Then(`DELETE FROM operator_tickets WHERE operator_id = $1`, id)
 }

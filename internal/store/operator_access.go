@@ -71,6 +71,8 @@ type OperatorSession struct {
 	SeenAt    time.Time
 	// EndsAt is when it ends, however busy it is.
 	EndsAt time.Time
+	// Challenge is what a passkey is being asked, "" for nothing.
+	Challenge string
 }
 
 var operatorSessions = db.Table[OperatorSession]{Name: "operator_sessions", Columns: []db.Column[OperatorSession]{
@@ -81,6 +83,7 @@ var operatorSessions = db.Table[OperatorSession]{Name: "operator_sessions", Colu
 	db.Time("created_at", func(s *OperatorSession) *time.Time { return &s.CreatedAt }),
 	db.Time("seen_at", func(s *OperatorSession) *time.Time { return &s.SeenAt }),
 	db.Time("ends_at", func(s *OperatorSession) *time.Time { return &s.EndsAt }),
+	db.Field("challenge", func(s *OperatorSession) *string { return &s.Challenge }),
 }}
 
 // ErrNoSignIn is the answer for a session that is not there, or has ended.

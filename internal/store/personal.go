@@ -182,11 +182,12 @@ var PersonalTables = []PersonalTable{
 	{Name: "encryption_keys", Kept: "name was_first", Secret: "sealed_check"},
 	// Operators are no payers: their names go with them, and stay in the audit trail.
 	{
-		Name: "operators", Kept: "id email email_key role tenants status totp_step created_at updated_at",
+		Name: "operators", Kept: "id email email_key role tenants status totp_step provider_subject provider_seen_at created_at updated_at",
 		Secret: "password_hash totp_sealed",
 	},
 	{Name: "operator_tickets", Kept: "operator_id kind expires_at", Secret: "ticket_hash"},
-	{Name: "operator_sessions", Kept: "operator_id is_whole address created_at seen_at ends_at", Secret: "session_hash"},
+	{Name: "operator_sessions", Kept: "operator_id is_whole address created_at seen_at ends_at", Secret: "session_hash challenge"},
+	{Name: "operator_passkeys", Kept: "id operator_id name created_at last_used_at", Secret: "credential_id credential"},
 	{Name: "operator_tokens", Kept: "id operator_id name created_at expires_at last_used_at", Secret: "token_hash"},
 	{Name: "audit_entries", Kept: "id at actor operator_id address action object_type object_id tenant_id was became place hash"},
 	{Name: "audit_chain", Kept: "id last_place head"},

@@ -124,3 +124,9 @@ func (tx *Tx) ClaimRebill(c payment.Change, sealedIBAN string) {
 	tx.ChangeSubscription(*c.Before.Subscription, *c.Subscription)
 	tx.Then(insertTransaction, tx.newTransactionValues(c.Transaction, sealedIBAN)...)
 }
+
+// NextBilling is when the next subscription is due, zero for none.
+func (s *Store) NextBilling(ctx context.Context) (time.Time, error) {
+	result, err := s.Query(ctx, `SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL`)
+	return db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
+}

@@ -19,12 +19,15 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 
 // MarkRestored notes that the database is as it was at an earlier instant. Sessions
 // that could be paid then are ended: they may have been paid since, under
-// references that nobody knows any more, and must not be paid a second time.
+// references that nobody knows any more, and must not be paid a second time. Operators
+// sign in anew: whom somebody has put out since would be in again by an old cookie or link.
 func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = $1 WHERE id = 1`, db.Micros(to))
 	tx.Then(`
 		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
+	tx.Then(`DELETE FROM operator_sessions`)
+	tx.Then(`DELETE FROM operator_tickets`)
 }
 
 // ForgetRestore notes that the gateways have been asked. Banks cannot be: their

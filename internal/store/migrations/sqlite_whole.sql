@@ -676,7 +676,7 @@ CREATE TABLE operators (
     totp_sealed   TEXT    NOT NULL DEFAULT '',
     totp_step     INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
-    updated_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL, provider_subject TEXT NOT NULL DEFAULT '', provider_seen_at INTEGER,
     CONSTRAINT operators_id_key PRIMARY KEY (id),
     CONSTRAINT operators_email_key_key UNIQUE (email_key)
 ) STRICT;
@@ -694,7 +694,7 @@ CREATE TABLE operator_sessions (
     address      TEXT    NOT NULL,
     created_at   INTEGER NOT NULL,
     seen_at      INTEGER NOT NULL,
-    ends_at      INTEGER NOT NULL,
+    ends_at      INTEGER NOT NULL, challenge TEXT NOT NULL DEFAULT '',
     CONSTRAINT operator_sessions_session_hash_key PRIMARY KEY (session_hash)
 ) STRICT;
 CREATE INDEX operator_sessions_operator_idx ON operator_sessions (operator_id);
@@ -740,6 +740,19 @@ CREATE TABLE audit_chain (
 CREATE INDEX transactions_updated_idx ON transactions (tenant_id, updated_at DESC, id DESC) WHERE processed_at IS NOT NULL;
 CREATE INDEX chargebacks_updated_idx ON chargebacks (tenant_id, updated_at DESC, id DESC);
 CREATE INDEX subscriptions_updated_idx ON subscriptions (tenant_id, updated_at DESC, id DESC);
+CREATE UNIQUE INDEX operators_provider_subject_key ON operators (provider_subject) WHERE provider_subject <> '';
+CREATE TABLE operator_passkeys (
+    id            TEXT    NOT NULL,
+    operator_id   TEXT    NOT NULL,
+    name          TEXT    NOT NULL,
+    credential_id TEXT    NOT NULL,
+    credential    TEXT    NOT NULL,
+    created_at    INTEGER NOT NULL,
+    last_used_at  INTEGER,
+    CONSTRAINT operator_passkeys_id_key PRIMARY KEY (id),
+    CONSTRAINT operator_passkeys_credential_id_key UNIQUE (credential_id)
+) STRICT;
+CREATE INDEX operator_passkeys_operator_idx ON operator_passkeys (operator_id);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -777,6 +790,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);

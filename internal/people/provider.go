@@ -1,0 +1,245 @@
+package people
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"sepad/internal/clock"
+	"sepad/internal/merchant"
+	"sepad/internal/sepa"
+	"sepad/internal/store"
+)
+
+// providerPatience is how long an OpenID provider may take to answer.
+const providerPatience = 10 * time.Second
+
+// ProviderPath is where a provider sends people back to.
+const ProviderPath = "/dashboard/sign-in/oidc/callback/"
+
+// Provider is an OpenID provider that vouches for operators. It is asked for its addresses
+// when the first of them comes, so that one that is away keeps nobody but them out.
+type Provider struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret merchant.Secret
+	// RoleClaim and TenantsClaim are where it tells what somebody may do, and for whom.
+	RoleClaim, TenantsClaim string
+	// URL is where the dashboard is reached, without a slash at its end.
+	URL   string
+	Clock clock.Clock
+
+	mu    sync.Mutex
+	known *oidc.Provider
+}
+
+// ProviderError is the answer when a provider cannot be asked, or says what it should not.
+type ProviderError struct{ Cause error }
+
+func (e *ProviderError) Error() string { return "the OpenID provider: " + e.Cause.Error() }
+func (e *ProviderError) Unwrap() error { return e.Cause }
+
+// Errand is what a browser keeps while it is at the provider: nobody else can come back
+// in its place.
+type Errand struct {
+	State, Nonce, Verifier string
+	// Next is where to go afterwards.
+	Next string
+}
+
+// asking is a context in which the provider is asked, and not for ever.
+func asking(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience})
+}
+
+// find asks the provider who it is, until it has said so once.
+func (p *Provider) find() (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known != nil {
+		return p.known, nil
+	}
+	// What is found is used for long: it must not end with the call that has asked.
+	known, err := oidc.NewProvider(asking(context.Background()), p.Issuer)
+	if err != nil {
+		return nil, &ProviderError{err}
+	}
+	p.known = known
+	return known, nil
+}
+
+func (p *Provider) client(known *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: known.Endpoint(), RedirectURL: p.URL + ProviderPath,
+		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+	}
+}
+
+// Begin is where a browser is sent, and what it keeps meanwhile.
+func (p *Provider) Begin(next string) (address string, errand Errand, err error) {
+	known, err := p.find()
+	if err != nil {
+		return "", errand, err
+	}
+	errand = Errand{State: newSecret(), Nonce: newSecret(), Verifier: oauth2.GenerateVerifier(), Next: next}
+	return p.client(known).AuthCodeURL(errand.State, oidc.Nonce(errand.Nonce), oauth2.S256ChallengeOption(errand.Verifier)), errand, nil
+}
+
+// Vouched is what a provider says of somebody.
+type Vouched struct {
+	sepa.Masked
+	// Subject is how it calls them, for good.
+	Subject string
+	Email   string
+	// IsVerified tells that the address is theirs, IsDoubted that the provider says it may not be.
+	IsVerified, IsDoubted bool
+	Roles                 []string
+	// Tenants are ids and names; HasTenants tells that there was a word about them at all.
+	Tenants    []string
+	HasTenants bool
+}
+
+// errStrayAnswer is what somebody is told who comes back without having been sent.
+var errStrayAnswer = &RefusedError{"This sign-in was not begun in this browser, or too long ago. Begin again."}
+
+// Finish takes what a provider sends a browser back with, and is what it says of whoever sits there.
+func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string) (v Vouched, err error) {
+	if errand.State == "" || subtle.ConstantTimeCompare([]byte(errand.State), []byte(state)) != 1 {
+		return v, errStrayAnswer
+	}
+	known, err := p.find()
+	if err != nil {
+		return v, err
+	}
+	ctx = asking(ctx)
+	token, err := p.client(known).Exchange(ctx, code, oauth2.VerifierOption(errand.Verifier))
+	if err != nil {
+		return v, &ProviderError{withoutBody(err)}
+	}
+	text, _ := token.Extra("id_token").(string)
+	proof, err := known.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Clock.Now}).Verify(ctx, text)
+	if err != nil {
+		return v, &ProviderError{err}
+	}
+	if subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(errand.Nonce)) != 1 {
+		return v, &ProviderError{errors.New("its proof is for another sign-in")}
+	}
+	claims := map[string]any{}
+	if err := proof.Claims(&claims); err != nil {
+		return v, &ProviderError{err}
+	}
+	if err := p.ask(ctx, known, token, proof.Subject, claims); err != nil {
+		return v, &ProviderError{err}
+	}
+	return p.vouched(proof.Subject, claims), nil
+}
+
+// withoutBody is an error without what the provider wrote to it, which may hold the code.
+func withoutBody(err error) error {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return fmt.Errorf("it answered %d (%s) to the code", refused.Response.StatusCode, refused.ErrorCode)
+	}
+	return err
+}
+
+// ask adds what the provider tells of somebody only when asked: many put no roles into
+// the proof itself. What stands there holds.
+func (p *Provider) ask(ctx context.Context, known *oidc.Provider, token *oauth2.Token, subject string, claims map[string]any) error {
+	if known.UserInfoEndpoint() == "" || claimAt(claims, p.RoleClaim) != nil && claimAt(claims, "email") != nil {
+		return nil
+	}
+	info, err := known.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return err
+	}
+	if info.Subject != subject {
+		return errors.New("it tells of somebody else than was asked")
+	}
+	more := map[string]any{}
+	if err := info.Claims(&more); err != nil {
+		return err
+	}
+	for name, value := range more {
+		if _, told := claims[name]; !told {
+			claims[name] = value
+		}
+	}
+	return nil
+}
+
+func (p *Provider) vouched(subject string, claims map[string]any) Vouched {
+	email, _ := claims["email"].(string)
+	verified := fmt.Sprint(claims["email_verified"])
+	v := Vouched{
+		Subject: p.Issuer + " " + subject, Email: strings.TrimSpace(email), IsVerified: verified == "true", IsDoubted: verified == "false",
+		Roles: textsAt(claims, p.RoleClaim), Tenants: textsAt(claims, p.TenantsClaim),
+	}
+	v.HasTenants = claimAt(claims, p.TenantsClaim) != nil
+	return v
+}
+
+// claimAt finds a claim by its name, or by a path with points in it.
+func claimAt(claims map[string]any, path string) any {
+	if value, found := claims[path]; found {
+		return value
+	}
+	name, rest, isPath := strings.Cut(path, ".")
+	within, isObject := claims[name].(map[string]any)
+	if !isPath || !isObject {
+		return nil
+	}
+	return claimAt(within, rest)
+}
+
+// textsAt are the words of a claim: one, or a list.
+func textsAt(claims map[string]any, path string) (texts []string) {
+	switch said := claimAt(claims, path).(type) {
+	case string:
+		texts = strings.FieldsFunc(said, func(letter rune) bool { return letter == ',' })
+	case []any:
+		for _, entry := range said {
+			if text, isText := entry.(string); isText {
+				texts = append(texts, text)
+			}
+		}
+	}
+	for i := range texts {
+		texts[i] = strings.TrimSpace(texts[i])
+	}
+	return texts
+}
+
+// groupPrefix begins the name of a group that stands for a role.
+const groupPrefix = "sepad-"
+
+// role is the highest of the roles that are named, "" for none.
+func (v Vouched) role() (role store.Role) {
+	for _, name := range v.Roles {
+		if named := store.Role(strings.TrimPrefix(name, groupPrefix)); validRole(named) && (role == "" || named.Includes(role)) {
+			role = named
+		}
+	}
+	return role
+}
+
+// tenants are those of the named ones that are here. Without a word about them it is all.
+func (v Vouched) tenants(all []merchant.Tenant) (set store.TenantSet) {
+	if !v.HasTenants || slices.Contains(v.Tenants, "*") {
+		return store.TenantSet{All: true}
+	}
+	for _, t := range all {
+		if slices.Contains(v.Tenants, t.ID.String()) || slices.Contains(v.Tenants, t.Name) {
+			set.IDs = append(set.IDs, t.ID)
+		}
+	}
+	return set
+}

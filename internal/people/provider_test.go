@@ -1,0 +1,112 @@
+package people
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+func TestWhatAProviderClaims(t *testing.T) {
+	t.Parallel()
+	shop := merchant.Tenant{ID: uuid.MustParse("019d0000-0000-7000-8000-000000000001"), Name: "Bergladen"}
+	rival := merchant.Tenant{ID: uuid.MustParse("019d0000-0000-7000-8000-000000000002"), Name: "Talmarkt"}
+	for _, example := range []struct {
+		name   string
+		claims map[string]any
+		path   string
+		role   store.Role
+		all    bool
+		ids    []uuid.UUID
+	}{
+		{"a role is a word", map[string]any{"r": "finance"}, "r", store.Finance, true, nil},
+		{"the highest of a list holds", map[string]any{"r": []any{"viewer", "sepad-admin", "support", 7.0}}, "r", store.Administrator, true, nil},
+		{"words may stand behind commas", map[string]any{"r": "staff, sepad-support"}, "r", store.Support, true, nil},
+		{"a path leads into objects", map[string]any{"realm": map[string]any{"roles": []any{"viewer"}}}, "realm.roles", store.Viewer, true, nil},
+		{"a name with points is found as it is", map[string]any{"https://x.example/role": "viewer"}, "https://x.example/role", store.Viewer, true, nil},
+		{"what is no role gives none", map[string]any{"r": []any{"root", "sepad-", "Admin", ""}}, "r", "", true, nil},
+		{"nothing gives none", map[string]any{}, "r", "", true, nil},
+		{"tenants by id and by name", map[string]any{"r": "admin", "t": []any{shop.ID.String(), "Talmarkt"}}, "r", store.Administrator, false, []uuid.UUID{shop.ID, rival.ID}},
+		{"a star is all", map[string]any{"r": "admin", "t": "*"}, "r", store.Administrator, true, nil},
+		{"unknown tenants are none", map[string]any{"r": "admin", "t": "Elsewhere"}, "r", store.Administrator, false, nil},
+		{"an empty list is nobody, not everybody", map[string]any{"r": "admin", "t": []any{}}, "r", store.Administrator, false, nil},
+	} {
+		t.Run(example.name, func(t *testing.T) {
+			t.Parallel()
+			p := Provider{Issuer: "https://login.example", RoleClaim: example.path, TenantsClaim: "t"}
+			v := p.vouched("ada", example.claims)
+			set := v.tenants([]merchant.Tenant{shop, rival})
+			if v.role() != example.role || set.All != example.all || !slices.Equal(set.IDs, example.ids) || v.Subject != "https://login.example ada" {
+				t.Errorf("role %q, tenants %v", v.role(), set)
+			}
+		})
+	}
+}
+
+func TestWhoComesByAProvider(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		c := setup(t, env, store.Viewer)
+		c.welcomed(t)
+		local := c.signIn(t)
+		vouched := Vouched{Subject: "https://login.example 1", Email: email, Roles: []string{"admin"}}
+		refused := func(v Vouched, why string) {
+			t.Helper()
+			_, err := c.SignInByProvider(t.Context(), v, home)
+			if _, ok := errors.AsType[*RefusedError](err); !ok {
+				t.Errorf("%s: %v", why, err)
+			}
+		}
+		refused(vouched, "an address that is not confirmed takes nobody's place")
+		refused(Vouched{Subject: "https://login.example 2", Roles: []string{"admin"}}, "nobody is let in without an address")
+		refused(Vouched{Subject: "https://login.example 2", Email: "eve@x.example", IsDoubted: true, Roles: []string{"admin"}}, "a doubted address is none")
+		refused(Vouched{Subject: "https://login.example 2", Email: "eve@x.example", Roles: []string{"admin"}, HasTenants: true}, "nobody works for no tenant")
+		c.wantIn(t, local)
+
+		vouched.IsVerified = true
+		cookie, err := c.SignInByProvider(t.Context(), vouched, home)
+		if err != nil || !cookie.IsWhole {
+			t.Fatal(err)
+		}
+		c.wantIn(t, cookie)
+		c.wantOut(t, local, "the password's session goes on")
+		if _, err := c.SignIn(t.Context(), email, password, "198.51.100.7"); err == nil {
+			t.Error("the password still opens")
+		}
+		refused(Vouched{Subject: "https://login.example 9", Email: email, IsVerified: true, Roles: []string{"admin"}}, "one address, two names at the provider")
+
+		o, err := c.Store.Operator(t.Context(), c.ada.ID)
+		if err != nil || o.Role != store.Administrator {
+			t.Fatalf("%v, %v", o.Role, err)
+		}
+		_, token, err := c.CreateToken(t.Context(), o, "script", c.clock.at.AddDate(0, 0, 90))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bears := func() bool {
+			_, good, err := c.Bearer(t.Context(), token.Reveal())
+			return good && err == nil
+		}
+		c.later(vouchedLife - time.Minute)
+		if !bears() {
+			t.Error("the token ends too early")
+		}
+		c.later(time.Hour)
+		if bears() {
+			t.Error("the token of somebody whom nobody has vouched for in a month still opens")
+		}
+		if _, _, err := c.Reset(t.Context(), o.ID); err != nil {
+			t.Fatal(err)
+		}
+		c.wantOut(t, cookie, "after a reset")
+		if again, err := c.Store.Operator(t.Context(), o.ID); err != nil || again.ProviderSubject != "" {
+			t.Errorf("after a reset the provider still knows them: %v", err)
+		}
+	})
+}
