@@ -25,6 +25,7 @@ import (
 	"sepad/internal/sepa"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
+	"sepad/internal/timeline"
 	"sepad/internal/web"
 )
 
@@ -82,6 +83,10 @@ var privateValues = []struct {
 	{listing.TransactionSearch{}, nil},
 	{listing.SubscriptionSearch{}, nil},
 	{listing.LeadSearch{}, nil},
+	{listing.MandateRecord{}, nil},
+	{listing.EventTold{}, nil},
+	{listing.History{}, nil},
+	{timeline.Entry{}, nil},
 	{listing.AuditSearch{}, nil},
 	{web.Credential{}, nil},
 	{sepa.IBAN{}, nil},

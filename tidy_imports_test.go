@@ -18,7 +18,7 @@ var (
 	// stored is what lies in the database; db itself, which takes any SQL, is for
 	// the few packages below that speak it.
 	stored   = join(edges, "store", "store/listing")
-	useCases = join(stored, "webhook", "setup", "checkout", "billing", "recon", "banking", "people", "notice", "privacy")
+	useCases = join(stored, "webhook", "setup", "checkout", "billing", "recon", "banking", "people", "notice", "privacy", "timeline")
 	// design is what pages look alike by; only what answers requests needs it. The
 	// sandbox is known to what shows its test accounts and its bank page.
 	serving = join(useCases, "jobs", "web", "design", "locale", "gateway/sandbox", "gateway/adapters")
@@ -56,6 +56,7 @@ var (
 		"webhook":  stored,
 		"setup":    stored,
 		"people":   stored,
+		"timeline": stored, // the story that is told of what is stored
 		"notice":   join(stored, "locale"),
 		"privacy":  join(stored, "webhook"), // it takes persons out of events
 		"checkout": join(stored, "webhook", "setup", "notice"),

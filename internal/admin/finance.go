@@ -167,29 +167,11 @@ func (a *Admin) export(name string, write exporter) web.Handler {
 		if err := q.err(); err != nil {
 			return err
 		}
-		file := &download{ResponseWriter: w, contentType: recon.ExportType(format), name: name + "_" + first.String() + "_" + last.String() + "." + recon.ExportEnding(format)}
+		file := &web.Download{ResponseWriter: w, ContentType: recon.ExportType(format), Name: name + "_" + first.String() + "_" + last.String() + "." + recon.ExportEnding(format)}
 		err := write(r.Context(), a.Store.Tenant(tenantID), first, last, format, file)
-		if err != nil && file.hasBegun {
+		if err != nil && file.HasBegun {
 			return errors.Join(http.ErrAbortHandler, err) // half of it is gone already
 		}
 		return err
 	}
-}
-
-// download is an answer that becomes a file with its first byte: until then it can still
-// be a refusal.
-type download struct {
-	http.ResponseWriter
-	name, contentType string
-	hasBegun          bool
-}
-
-func (d *download) Write(text []byte) (int, error) {
-	if !d.hasBegun {
-		d.hasBegun = true
-		d.Header().Set("Content-Type", d.contentType)
-		d.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
-		d.Header().Set("Cache-Control", "no-store")
-	}
-	return d.ResponseWriter.Write(text)
 }

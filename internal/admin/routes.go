@@ -56,6 +56,7 @@ func (a *Admin) Routes() []web.Route {
 	routes = append(routes, a.apiKeyRoutes()...)
 	routes = append(routes, a.recordRoutes()...)
 	routes = append(routes, a.searchRoutes()...)
+	routes = append(routes, a.timelineRoutes()...)
 	routes = append(routes, a.moneyRoutes()...)
 	routes = append(routes, a.subscriptionRoutes()...)
 	routes = append(routes, a.pauseRoutes()...)

@@ -15,6 +15,7 @@ type Reader string
 
 const (
 	AdminAPI    Reader = "admin_api"
+	Dashboard   Reader = "dashboard"
 	Command     Reader = "command"
 	MerchantAPI Reader = "merchant_api"
 )

@@ -12,11 +12,6 @@ import (
 	"sepad/internal/web"
 )
 
-// showOverview answers GET /dashboard/.
-func (d *Dashboard) showOverview(w http.ResponseWriter, r *http.Request) error {
-	return d.page(w, r, "overview", "Overview", nil)
-}
-
 // accountView is oneself: role, tokens, sessions.
 type accountView struct {
 	Tenants []string

@@ -1,12 +1,10 @@
 package dashboard
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
+	"maps"
 	"net/http"
-	"strconv"
+	"slices"
 	"sync"
 
 	"sepad/internal/design"
@@ -16,14 +14,8 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file for browsers, also in its compressed form.
-type asset struct {
-	contentType       string
-	plain, compressed []byte
-}
-
 // assets are what pages load, put together once.
-var assets = sync.OnceValue(func() map[string]asset {
+var assets = sync.OnceValue(func() map[string]web.Asset {
 	read := func(name string) []byte {
 		content, err := assetFiles.ReadFile("assets/" + name)
 		if err != nil {
@@ -31,26 +23,20 @@ var assets = sync.OnceValue(func() map[string]asset {
 		}
 		return content
 	}
-	all := map[string]asset{
-		"dashboard.css": {contentType: "text/css; charset=utf-8", plain: bytes.Join([][]byte{design.Tokens, read("dashboard.css")}, []byte("\n"))},
-		"dashboard.js":  {contentType: "text/javascript; charset=utf-8", plain: read("dashboard.js")},
-		"icon.svg":      {contentType: "image/svg+xml", plain: read("icon.svg")},
+	return map[string]web.Asset{
+		"dashboard.css": web.NewAsset("text/css; charset=utf-8", design.Tokens, read("uplot.css"), read("dashboard.css")),
+		"dashboard.js":  web.NewAsset("text/javascript; charset=utf-8", read("uplot.js"), read("dashboard.js")),
+		"icon.svg":      web.NewAsset("image/svg+xml", read("icon.svg")),
 	}
-	for name, a := range all {
-		a.compressed = web.Compress(a.plain)
-		all[name] = a
-	}
-	return all
 })
 
 // assetHash changes with every file, so that each may be kept for good.
 var assetHash = sync.OnceValue(func() string {
-	sum := sha256.New()
-	for _, name := range []string{"dashboard.css", "dashboard.js", "icon.svg"} {
-		sum.Write(assets()[name].plain)
+	var contents [][]byte
+	for _, name := range slices.Sorted(maps.Keys(assets())) {
+		contents = append(contents, assets()[name].Plain)
 	}
-	const letters = 12
-	return hex.EncodeToString(sum.Sum(nil))[:letters]
+	return web.HashContents(contents...)
 })
 
 func assetPath(name string) string { return "/dashboard/assets/" + assetHash() + "/" + name }
@@ -61,19 +47,6 @@ func showAsset(w http.ResponseWriter, r *http.Request) error {
 	if !known {
 		return web.ErrNotFound
 	}
-	header := w.Header()
-	header.Set("Cache-Control", "no-cache")
-	if r.PathValue("hash") == assetHash() {
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	body := found.plain
-	header.Set("Vary", "Accept-Encoding")
-	if web.AcceptsGzip(r) {
-		header.Set("Content-Encoding", "gzip")
-		body = found.compressed
-	}
-	header.Set("Content-Type", found.contentType)
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body)
+	found.Write(w, r, r.PathValue("hash") == assetHash())
 	return nil
 }

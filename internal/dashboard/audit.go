@@ -14,8 +14,8 @@ import (
 	"sepad/internal/store/listing"
 )
 
-// auditPage is how many entries a page shows.
-const auditPage = 50
+// pageSize is how many records a page of a list shows.
+const pageSize = 50
 
 // auditView is a part of the trail, with the filters that it is of.
 type auditView struct {
@@ -91,7 +91,7 @@ func readDay(name, text string, bad payment.Fields) time.Time {
 
 // readPaging reads which part of a list is asked for: before or after a record.
 func readPaging(query url.Values, bad payment.Fields) listing.Paging {
-	paging := listing.Paging{Limit: auditPage + 1}
+	paging := listing.Paging{Limit: pageSize + 1}
 	if after := readUUID("after", query.Get("after"), bad); after != uuid.Nil {
 		paging.Beyond, paging.Back = after, true
 	}

@@ -108,6 +108,35 @@ func (p *tab) fill(id, text string) {
 	p.do(chromedp.Focus(chromedp.ID(id)), chromedp.KeyEvent(text))
 }
 
+// axeFinding is a rule of accessibility that a page breaks.
+type axeFinding struct {
+	ID, Help string
+	Nodes    []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+// checkAccessible lets axe look at the page, and the page at its own width.
+func (p *tab) checkAccessible(name string) {
+	p.t.Helper()
+	script, err := testenv.AxeScript()
+	if err != nil {
+		if os.Getenv(testenv.RequireVariable) == "1" {
+			p.t.Fatalf("axe: %v", err)
+		}
+		return
+	}
+	if !evaluate[bool](p, `"axe" in window`) {
+		p.do(chromedp.Evaluate[chromedp.Void](script))
+	}
+	for _, finding := range evaluate[[]axeFinding](p, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations)`) {
+		for _, node := range finding.Nodes {
+			p.t.Errorf("%s: axe rule %s: %s\n%s\n%s", name, finding.ID, finding.Help, node.HTML, node.FailureSummary)
+		}
+	}
+}
+
 // picture keeps what a page looks like in both sizes, light and dark, for a person.
 func (p *tab) picture(name string) {
 	p.t.Helper()

@@ -11,6 +11,10 @@
 //	passkey.go provider.go  further ways in
 //	setup*.go     what merchants set up: form.go fills in and reads forms about records,
 //	              setup_forms.go has the fields of each kind
+//	list.go lists.go export.go  lists: search, filters, columns, pages, files
+//	object.go     a record with what belongs to it, what can be done and what happened
+//	transaction.go subscription.go event.go mandate.go records.go  the records
+//	matching.go   a processor's file against our records
 //	preview.go    merchants' pages as payers meet them
 //	take_in.go    processors' files are taken in
 //	sandbox.go    test accounts, the clock, the last events
@@ -23,6 +27,10 @@
 //  2. a template screens/screen.html, which defines "content" and gets .Data, .Who and .Path;
 //  3. a line in routes.go (with a Label it stands in the navigation of whoever may see it)
 //     and one in people.Rights. Without the latter the program does not start.
+//
+// A list is a value of the type list: its columns, its filters and the search that they
+// make; a record's page is an objectView, and what can be done to it an action, which is
+// shown to whoever has the right to its route.
 //
 // The handler finds who is asking with people.Who(r.Context()). That context bounds every
 // read to the tenants of whoever asks, and names them in the audit trail; there is nothing

@@ -3,13 +3,14 @@ package dashboard
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
+	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -33,19 +34,39 @@ var functions = template.FuncMap{
 	"asset":   assetPath,
 	"instant": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") + " UTC" },
 	"iso":     func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+	"pretty":  func(text any) string { return pretty(fmt.Sprintf("%s", text)) },
+	"dict":    dict,
 	"day":     func(at time.Time) string { return at.UTC().Format(time.DateOnly) },
+}
+
+// pretty writes JSON for people.
+func pretty(text string) string {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(text), "", "  "); err != nil {
+		return string(text)
+	}
+	return indented.String()
+}
+
+// dict hands several values to a part of a template.
+func dict(pairs ...any) map[string]any {
+	all := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		all[pairs[i].(string)] = pairs[i+1]
+	}
+	return all
 }
 
 // templates are the screens by name, each within the layout.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(screenFiles, "screens/layout.html", "screens/form.html"))
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(screenFiles, "screens/layout.html", "screens/form.html", "screens/parts.html"))
 	files, err := screenFiles.ReadDir("screens")
 	if err != nil {
 		panic(err) // they are embedded
 	}
 	all := map[string]*template.Template{}
 	for _, file := range files {
-		if name := strings.TrimSuffix(file.Name(), ".html"); name != "layout" && name != "form" {
+		if name := strings.TrimSuffix(file.Name(), ".html"); name != "layout" && name != "form" && name != "parts" {
 			all[name] = template.Must(template.Must(layout.Clone()).ParseFS(screenFiles, path.Join("screens", file.Name())))
 		}
 	}
@@ -70,7 +91,15 @@ type view struct {
 // place is a link of the navigation.
 type place struct {
 	Label, Path string
-	IsHere      bool
+	// Key goes there after a g, "" for none.
+	Key    string
+	IsHere bool
+}
+
+// placeKeys are the letters of places.
+var placeKeys = map[string]string{
+	"Overview": "o", "Sessions": "s", "Transactions": "t", "Subscriptions": "u", "Chargebacks": "c", "Leads": "l", "Mandates": "m",
+	"Events": "e", "Imports": "i", "Audit": "a",
 }
 
 func (d *Dashboard) view(r *http.Request, title string, data any) view {
@@ -89,7 +118,7 @@ func (d *Dashboard) places(who people.Principal, here string) (places []place) {
 		}
 		if s.Label != "" && people.RightTo(s.Method, s.Pattern).Admits(who) {
 			isHere := here == s.Pattern || s.Pattern != "/dashboard/" && strings.HasPrefix(here, s.Pattern)
-			places = append(places, place{s.Label, s.Pattern, isHere})
+			places = append(places, place{s.Label, s.Pattern, placeKeys[s.Label], isHere})
 		}
 	}
 	return places
@@ -108,23 +137,7 @@ func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, n
 	if err := templates()[name].ExecuteTemplate(&html, "layout.html", v); err != nil {
 		return err
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", policy)
-	header.Set("Cache-Control", "no-store")
-	header.Set("Referrer-Policy", "same-origin")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Robots-Tag", "noindex, nofollow")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Vary", "Accept-Encoding")
-	content := html.Bytes()
-	if web.AcceptsGzip(r) {
-		header.Set("Content-Encoding", "gzip")
-		content = web.Compress(content)
-	}
-	header.Set("Content-Length", strconv.Itoa(len(content)))
-	w.WriteHeader(status)
-	_, _ = w.Write(content) // a browser that has gone cannot be told so
+	web.WritePage(w, r, status, html.Bytes(), policy, "same-origin")
 	return nil
 }
 

@@ -35,6 +35,8 @@ type Dashboard struct {
 	Webhooks *webhook.Deliverer
 	// Movable is the sandbox's clock, nil in production.
 	Movable *clock.Movable
+	// Real is the world's clock, by which events are sent.
+	Real clock.Clock
 }
 
 // screen is a route for whoever is signed in and has the right to it.
@@ -48,6 +50,32 @@ type screen struct {
 func (d *Dashboard) screens() []screen {
 	return []screen{
 		{web.Route{Method: "GET", Pattern: "/dashboard/", Handler: d.showOverview}, "Overview"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/sessions/", Handler: show(d, d.sessionList())}, "Sessions"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/transactions/", Handler: show(d, d.transactionList())}, "Transactions"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/subscriptions/", Handler: show(d, d.subscriptionList())}, "Subscriptions"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/chargebacks/", Handler: show(d, d.chargebackList())}, "Chargebacks"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/leads/", Handler: show(d, d.leadList())}, "Leads"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/mandates/", Handler: show(d, d.mandateList())}, "Mandates"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/events/", Handler: show(d, d.eventList())}, "Events"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/imports/", Handler: show(d, d.importList())}, "Imports"},
+		{web.Route{Method: "GET", Pattern: "/dashboard/sessions/{id}/", Handler: d.showSession}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/transactions/{id}/", Handler: d.showTransaction}, ""},
+		{web.Route{Method: "POST", Pattern: refundPath, Handler: d.refund}, ""},
+		{web.Route{Method: "POST", Pattern: chargebackPath, Handler: d.chargeBack}, ""},
+		{web.Route{Method: "GET", Pattern: subscriptionPath, Handler: d.showSubscription}, ""},
+		{web.Route{Method: "POST", Pattern: subscriptionPath + "cancel/", Handler: d.steer("The subscription is cancelled.", d.cancelSubscription)}, ""},
+		{web.Route{Method: "POST", Pattern: subscriptionPath + "pause/", Handler: d.steer("The subscription is paused.", d.pauseSubscription)}, ""},
+		{web.Route{Method: "POST", Pattern: subscriptionPath + "resume/", Handler: d.steer("The subscription goes on.", d.resumeSubscription)}, ""},
+		{web.Route{Method: "POST", Pattern: subscriptionPath + "change/", Handler: d.steer("The subscription is changed.", d.changeSubscription)}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/chargebacks/{id}/", Handler: d.showChargeback}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/leads/{id}/", Handler: d.showLead}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/mandates/{reference}/", Handler: d.showMandate}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/events/{id}/", Handler: d.showEvent}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/events/{id}/resend/", Handler: d.resendEvent}, ""},
+		{web.Route{Method: "POST", Pattern: resendManyPath, Handler: d.resendEvents}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/imports/{id}/", Handler: d.showImport}, ""},
+		{web.Route{Method: "GET", Pattern: "/dashboard/imports/matching/", Handler: d.showMatching}, ""},
+		{web.Route{Method: "POST", Pattern: "/dashboard/imports/matching/", Handler: d.match, Work: web.List}, ""},
 		{web.Route{Method: "GET", Pattern: "/dashboard/audit/", Handler: d.showAudit}, "Audit"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/", Handler: d.showSetup}, "Setup"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/", Handler: d.showPreview}, ""},

@@ -48,8 +48,9 @@ type column struct{ table, name, kind string }
 func (c column) isMoney() bool { return strings.HasSuffix(c.name, "_minor") }
 
 // othersTables begin the names of tables that are not ours: the queue's, the list of
-// migrations, SQLite's own, and those of who copies its log elsewhere.
-var othersTables = []string{"river_", "goose_", "sqlite_", "_litestream_"}
+// migrations, SQLite's own, and those of who copies its log elsewhere. What is counted of
+// other rows is counted anew where those are written.
+var othersTables = []string{"river_", "goose_", "sqlite_", "_litestream_", "count_"}
 
 // columns are those of all our tables, in the order of the schema.
 func columns(ctx context.Context, read reading, catalog string) ([]column, error) {

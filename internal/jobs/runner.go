@@ -60,6 +60,7 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 	river.AddWorker(set, &webhookSweepWorker{store: st, real: webhooks.Clock})
 	river.AddWorker(set, &drainWorker{webhooks: webhooks})
 	river.AddWorker(set, &mailWorker{outbox: mails})
+	river.AddWorker(set, &countWorker{store: st, clock: serviceClock})
 	river.AddWorker(set, &auditWorker{people: &people.People{Store: st}})
 	queue, err := st.NewQueue(&river.Config{
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
@@ -76,6 +77,7 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 			periodic(sweepEvery, MailJob{}),
 			periodic(sweepEvery, AnalyzeJob{}),
 			periodic(sweepEvery, AuditJob{}),
+			periodic(sweepEvery, CountJob{}),
 			periodic(tidyEvery, TidyJob{}),
 			periodic(tidyEvery, PrivacyJob{}),
 		},

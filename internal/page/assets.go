@@ -2,11 +2,8 @@ package page
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -18,25 +15,12 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file for browsers, also in its compressed form.
-type asset struct {
-	contentType string
-	plain       []byte
-	compressed  []byte
-}
-
-func newAsset(contentType string, parts ...[]byte) asset {
-	a := asset{contentType: contentType, plain: bytes.Join(parts, []byte("\n"))}
-	a.compressed = web.Compress(a.plain)
-	return a
-}
-
 // loadAssets puts the files together once. The script carries the table of
 // IBANs that the server itself checks by.
-var loadAssets = sync.OnceValue(func() map[string]asset {
-	return map[string]asset{
-		"page.js":  newAsset("text/javascript; charset=utf-8", ibanTable(), readAsset("page.js")),
-		"icon.svg": newAsset("image/svg+xml", readAsset("icon.svg")),
+var loadAssets = sync.OnceValue(func() map[string]web.Asset {
+	return map[string]web.Asset{
+		"page.js":  web.NewAsset("text/javascript; charset=utf-8", ibanTable(), readAsset("page.js")),
+		"icon.svg": web.NewAsset("image/svg+xml", readAsset("icon.svg")),
 	}
 })
 
@@ -64,12 +48,7 @@ func ibanTable() []byte {
 
 // assetHash changes with every file, so that each may be kept for good.
 var assetHash = sync.OnceValue(func() string {
-	sum := sha256.New()
-	for _, content := range [][]byte{pageStyle(), loadAssets()["page.js"].plain, loadAssets()["icon.svg"].plain} {
-		sum.Write(content)
-	}
-	const letters = 12
-	return hex.EncodeToString(sum.Sum(nil))[:letters]
+	return web.HashContents(pageStyle(), loadAssets()["page.js"].Plain, loadAssets()["icon.svg"].Plain)
 })
 
 // assetPath is where a file is found.
@@ -82,9 +61,7 @@ func stylePath(primary, accent string) string {
 	return assetPath("page-" + strings.TrimPrefix(primary, "#") + "-" + strings.TrimPrefix(accent, "#") + ".css")
 }
 
-// showAsset answers GET /pay/assets/{hash}/{file}. While two versions run side
-// by side a page may ask for the other one's files: it gets ours, but not for
-// good.
+// showAsset answers GET /pay/assets/{hash}/{file}.
 func showAsset(w http.ResponseWriter, r *http.Request) error {
 	found, known := loadAssets()[r.PathValue("file")]
 	if !known {
@@ -92,33 +69,19 @@ func showAsset(w http.ResponseWriter, r *http.Request) error {
 			return web.ErrNotFound
 		}
 	}
-	header := w.Header()
-	header.Set("Cache-Control", "no-cache")
-	if r.PathValue("hash") == assetHash() {
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	body := found.plain
-	header.Set("Vary", "Accept-Encoding")
-	if web.AcceptsGzip(r) {
-		header.Set("Content-Encoding", "gzip")
-		body = found.compressed
-	}
-	header.Set("Content-Type", found.contentType)
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	header.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(body)
+	found.Write(w, r, r.PathValue("hash") == assetHash())
 	return nil
 }
 
 // styleAsset reads "page-1a56db-0e9f6e.css".
-func styleAsset(name string) (asset, bool) {
+func styleAsset(name string) (web.Asset, bool) {
 	digits, isOurs := strings.CutPrefix(name, "page-")
 	digits, isStyle := strings.CutSuffix(digits, ".css")
 	first, second, _ := strings.Cut(digits, "-")
 	primary, ok := parseColor(first)
 	accent, also := parseColor(second)
 	if !isOurs || !isStyle || !ok || !also {
-		return asset{}, false
+		return web.Asset{}, false
 	}
-	return newAsset("text/css; charset=utf-8", pageStyle(), []byte(brandStyle(primary, accent))), true
+	return web.NewAsset("text/css; charset=utf-8", pageStyle(), []byte(brandStyle(primary, accent))), true
 }

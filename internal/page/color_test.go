@@ -100,8 +100,8 @@ func TestGroundsAreThoseOfTheTokens(t *testing.T) {
 
 func TestBrandAssetTakesColoursOnly(t *testing.T) {
 	t.Parallel()
-	if made, ok := styleAsset("page-ffd400-112233.css"); !ok || !strings.Contains(string(made.plain), "prefers-color-scheme:dark){:root{--brand:#ffd400;--on-brand:#10151d") {
-		t.Errorf("got %s", made.plain)
+	if made, ok := styleAsset("page-ffd400-112233.css"); !ok || !strings.Contains(string(made.Plain), "prefers-color-scheme:dark){:root{--brand:#ffd400;--on-brand:#10151d") {
+		t.Errorf("got %s", made.Plain)
 	}
 	for _, name := range []string{"", "page-.css", "page-ffd400.css", "page-ffd400-1122.css", "page-ffd400-112233", "page-}body{a:b}-112233.css", "page.html"} {
 		if _, ok := styleAsset(name); ok {

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
-	"strconv"
 
 	"sepad/internal/merchant"
 	"sepad/internal/web"
@@ -89,30 +88,12 @@ func write(w http.ResponseWriter, r *http.Request, status int, name string, data
 	return writeWith(w, r, status, name, data, contentPolicy)
 }
 
-// writeWith renders before the status is sent, so that no half page is. It may be
-// compressed although it holds what nobody else should read: nothing that another
-// site could choose stands beside it.
+// writeWith renders before the status is sent, so that no half page is.
 func writeWith(w http.ResponseWriter, r *http.Request, status int, name string, data any, policy string) error {
 	var html bytes.Buffer
 	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
 		return err
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", policy)
-	header.Set("Cache-Control", "no-store")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Robots-Tag", "noindex, nofollow")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Vary", "Accept-Encoding")
-	content := html.Bytes()
-	if web.AcceptsGzip(r) {
-		header.Set("Content-Encoding", "gzip")
-		content = web.Compress(content)
-	}
-	header.Set("Content-Length", strconv.Itoa(len(content)))
-	w.WriteHeader(status)
-	_, _ = w.Write(content)
+	web.WritePage(w, r, status, html.Bytes(), policy, "no-referrer")
 	return nil
 }

@@ -105,6 +105,11 @@ func (s Session) overdue(now time.Time) bool { return !s.ExpiresAt.After(now) }
 // AwaitsVerification tells that the payer must confirm the mandate.
 func (s Session) AwaitsVerification() bool { return s.Status == SessionAwaiting }
 
+// IsOver tells that nothing more comes of the session.
+func (s Session) IsOver() bool {
+	return s.Status == SessionCompleted || s.Status == SessionFailed || s.Status == SessionExpired
+}
+
 // HasFailed tells that the last attempt was refused and no other is allowed.
 func (s Session) HasFailed() bool { return s.Status == SessionFailed }
 

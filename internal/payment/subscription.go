@@ -118,6 +118,9 @@ func Subscribe(s Session, first Transaction, now time.Time) Subscription {
 	return sub
 }
 
+// IsOver tells that it is cancelled.
+func (s Subscription) IsOver() bool { return s.Status == SubscriptionCancelled }
+
 // PeriodStart is the day on which a period is billed, none without a frequency.
 func (s Subscription) PeriodStart(period int) Date {
 	if !s.RhythmDate.IsZero() && period >= s.RhythmPeriod {

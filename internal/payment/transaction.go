@@ -186,6 +186,13 @@ func (t Transaction) IsDeclined() bool { return t.Status == TransactionDeclined 
 // IsChargedBack tells that the payer's bank has taken the money back.
 func (t Transaction) IsChargedBack() bool { return t.Status == TransactionChargedBack }
 
+// MayComeBack tells that a chargeback of it can be recorded by hand: it was collected,
+// or taken in to be, and is all there.
+func (t Transaction) MayComeBack() bool {
+	isThere := t.Status == TransactionApproved || t.Status == TransactionPending
+	return isThere && t.Type != Refund && t.AmountMinor > 0 && !t.InFlight() && !t.AwaitsVerification()
+}
+
 // IsAbandoned tells that nobody waits for the payer to confirm the mandate, so
 // that a gateway which does is told to give up.
 func (t Transaction) IsAbandoned() bool { return t.Attempt.Phase == PhaseExpire || t.Type == Rebill }

@@ -268,6 +268,11 @@ func (s *Store) SubscriptionOwner(ctx context.Context, id uuid.UUID) (tenantID u
 	return s.owner(ctx, "subscriptions", id, ErrNoSubscription)
 }
 
+// EventOwner finds whose an event is.
+func (s *Store) EventOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
+	return s.owner(ctx, "events", id, ErrNoEvent)
+}
+
 // ImportOwner finds whose an import is.
 func (s *Store) ImportOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
 	return s.owner(ctx, "imports", id, ErrNoImport)

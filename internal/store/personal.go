@@ -191,6 +191,9 @@ var PersonalTables = []PersonalTable{
 	{Name: "operator_tokens", Kept: "id operator_id name created_at expires_at last_used_at", Secret: "token_hash"},
 	{Name: "audit_entries", Kept: "id at actor operator_id address action object_type object_id tenant_id was became place hash"},
 	{Name: "audit_chain", Kept: "id last_place head"},
+	{Name: "count_changes", Kept: "tenant_id id day gateway_id campaign_id currency kind reason records minor batch"},
+	{Name: "count_days", Kept: "tenant_id day gateway_id campaign_id currency kind reason records minor"},
+	{Name: "count_older", Kept: "tenant_id kind counted_above"},
 	{Name: "erasure_keys", Kept: "tenant_id id", Secret: "key_sealed"},
 	{Name: "erased_names", Kept: "tenant_id key_id erased_at", Secret: "name_hash"},
 }

@@ -29,8 +29,13 @@ func ReadRequestKey(r *http.Request, scope uuid.UUID, asked string, at time.Time
 	case utf8.RuneCountInString(key) > maxIdempotencyKey:
 		bad.Add(header, header+" may have at most 255 characters.")
 	default:
-		sum := sha256.Sum256([]byte(asked))
-		return store.RequestKey{Scope: scope, Key: key, RequestHash: hex.EncodeToString(sum[:]), At: at}
+		return NewRequestKey(key, scope, asked, at)
 	}
 	return store.RequestKey{}
+}
+
+// NewRequestKey binds a key to what is asked for.
+func NewRequestKey(key string, scope uuid.UUID, asked string, at time.Time) store.RequestKey {
+	sum := sha256.Sum256([]byte(asked))
+	return store.RequestKey{Scope: scope, Key: key, RequestHash: hex.EncodeToString(sum[:]), At: at}
 }

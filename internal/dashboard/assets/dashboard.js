@@ -12,6 +12,9 @@ document.addEventListener("submit", (event) => {
 for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("change", () => form.requestSubmit());
 }
+for (const field of document.querySelectorAll("select[data-live]")) {
+  field.addEventListener("change", () => field.form.requestSubmit());
+}
 
 // A menu closes when one clicks elsewhere, or presses Escape.
 const closeMenus = (except) => {
@@ -25,7 +28,86 @@ document.addEventListener("keydown", (event) => { if (event.key === "Escape") cl
 // The time that one's own clock shows stands beside UTC.
 for (const at of document.querySelectorAll("time[datetime]")) {
   const date = new Date(at.dateTime);
-  if (!Number.isNaN(date.getTime())) at.title = date.toLocaleString(undefined, { timeZoneName: "short" });
+  if (Number.isNaN(date.getTime()) || date.getTimezoneOffset() === 0) continue;
+  const local = document.createElement("span");
+  local.className = "local";
+  const otherDay = date.getDate() !== date.getUTCDate();
+  local.textContent = date.toLocaleString(undefined, otherDay ? { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } : { hour: "2-digit", minute: "2-digit" }) + " here";
+  at.title = date.toLocaleString(undefined, { timeZoneName: "short" });
+  at.after(" ", local);
+}
+
+// A form is sent once, however often its button is pressed; coming back to the page
+// opens it again.
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || !("once" in event.target.dataset)) return;
+  if (event.target.dataset.sent) { event.preventDefault(); return; }
+  event.target.dataset.sent = "yes";
+  for (const button of event.target.querySelectorAll("button")) button.setAttribute("aria-busy", "true");
+});
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) {
+    delete form.dataset.sent;
+    for (const button of form.querySelectorAll("button")) button.removeAttribute("aria-busy");
+  }
+});
+
+for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => window.print());
+
+// The keyboard: / searches, g and a letter goes somewhere, j and k walk through rows,
+// ? shows all of them.
+const rows = () => [...document.querySelectorAll("table.list tbody tr")].map((row) => row.querySelector("a")).filter(Boolean);
+const walk = (step) => {
+  const links = rows();
+  if (links.length === 0) return;
+  const at = links.findIndex((link) => link.closest("tr").contains(document.activeElement));
+  links[at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + step))].focus();
+};
+let goes = false;
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
+  if (event.key === "Escape" && typing) { typing.blur(); return; }
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (goes) {
+    goes = false;
+    const place = document.querySelector(`nav a[data-go="${CSS.escape(event.key)}"]`);
+    if (place) { event.preventDefault(); place.click(); }
+    return;
+  }
+  const help = document.getElementById("keys");
+  switch (event.key) {
+    case "/": { const field = document.querySelector("input[type=search]"); if (field) { event.preventDefault(); field.focus(); field.select(); } break; }
+    case "g": goes = true; window.setTimeout(() => { goes = false; }, 1500); break;
+    case "j": event.preventDefault(); walk(1); break;
+    case "k": event.preventDefault(); walk(-1); break;
+    case "?": if (help && !help.open) { event.preventDefault(); help.showModal(); } break;
+  }
+});
+for (const opener of document.querySelectorAll("[data-keys]")) opener.addEventListener("click", () => document.getElementById("keys").showModal());
+
+// Charts: one stacked line for each gateway or campaign, in the page's own colours. The
+// table beneath has the same numbers.
+const draw = (place) => {
+  const { currency, days, names, series } = JSON.parse(place.dataset.chart);
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const palette = ["--accent", "--good", "--warn", "--bad", "--muted"].map(colour);
+  const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
+  place.replaceChildren();
+  return new uPlot({
+    width: place.clientWidth, height: 240, tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), "Etc/UTC"),
+    cursor: { points: { size: 7 } }, legend: { live: true },
+    axes: [axis, { ...axis, size: 72 }],
+    series: [{ label: "Day", value: "{YYYY}-{MM}-{DD}" }, ...names.map((label, i) => ({
+      label, stroke: palette[i % palette.length], width: 2, points: { show: days.length < 40, size: 5 }, dash: i >= palette.length ? [6, 4] : undefined,
+      value: (_, amount) => amount == null ? "" : `${amount.toFixed(2)} ${currency}`,
+    }))],
+  }, [days, ...series], place);
+};
+for (const place of document.querySelectorAll("[data-chart]")) {
+  let plot = draw(place);
+  new ResizeObserver(() => { if (place.clientWidth !== plot.width) plot.setSize({ width: place.clientWidth, height: 240 }); }).observe(place);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { plot.destroy(); plot = draw(place); });
 }
 
 // A form with a passkey asks the device first, and sends what it answers. The hidden field

@@ -117,9 +117,7 @@ func addAttempts(ctx context.Context, t store.Tenant, records []DeliveryRecord) 
 		}
 	}
 	for batch := range db.InBatches(ids) {
-		result, err := t.Query(ctx, `
-			SELECT event_id, number, attempted_at, duration_us, status_code, error, answer FROM webhook_attempts
-			WHERE tenant_id = $1 AND event_id IN `+db.Placeholders(2, 1, len(batch))+` ORDER BY event_id, id`, batch...)
+		result, err := t.Query(ctx, attemptsOf+db.Placeholders(2, 1, len(batch))+` ORDER BY event_id, id`, batch...)
 		attempts, err := db.Collect(result, err, scanAttempt)
 		if err != nil {
 			return err
@@ -131,6 +129,9 @@ func addAttempts(ctx context.Context, t store.Tenant, records []DeliveryRecord) 
 	}
 	return nil
 }
+
+const attemptsOf = `SELECT event_id, number, attempted_at, duration_us, status_code, error, answer FROM webhook_attempts
+	WHERE tenant_id = $1 AND event_id IN `
 
 func scanAttempt(r db.Rows) (a store.Attempt, err error) {
 	var micros int64

@@ -48,3 +48,27 @@ func (f LeadSearch) Statement(s Paging) (text string, args []any) {
 func (c conditions) all(s Paging, id string) []condition {
 	return slices.Concat(c.indexed, s.beyond(id), s.upTo(id, s.Beyond), c.passing)
 }
+
+// The statements of the ways to what was typed, likewise.
+
+func (f TransactionSearch) Ways(s Paging) []Statement  { return transactionSearch.ways(s, f.ways()) }
+func (f SessionSearch) Ways(s Paging) []Statement      { return sessionSearch.ways(s, f.ways()) }
+func (f ChargebackSearch) Ways(s Paging) []Statement   { return chargebackSearch.ways(s, f.ways()) }
+func (f SubscriptionSearch) Ways(s Paging) []Statement { return subscriptionSearch.ways(s, f.ways()) }
+func (f LeadSearch) Ways(s Paging) []Statement         { return leadSearch.ways(s, f.ways()) }
+func (f EventSearch) Ways(s Paging) []Statement        { return eventSearch.ways(s, f.ways()) }
+func (f MandateSearch) Ways(s Paging) []Statement      { return mandateSearch.ways(s, f.ways()) }
+
+// Statement is a text with its arguments.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+func (l searched[T]) ways(s Paging, ways []conditions) (all []Statement) {
+	for _, way := range ways {
+		text, args := l.statement(s, way.all(s, l.name+".id"))
+		all = append(all, Statement{text, args})
+	}
+	return all
+}

@@ -21,9 +21,13 @@ var importSearch = searched[store.Import]{
 	table: "imports", name: "i", scan: store.ScanImport, id: func(i *store.Import) uuid.UUID { return i.ID }, query: store.ReadImports,
 }
 
+func (f ImportSearch) ways() []conditions {
+	c := conditions{passing: slices.Concat(when("i.gateway_id = $%d", f.GatewayID), when("i.kind = $%d", f.Kind), when("i.status = $%d", string(f.Status)),
+		period("i.created_at", f.CreatedFrom, f.CreatedBefore))}
+	return waysOf(f.Text, c, func(w words) []conditions { return only(when("i.id = $%d", w.ID)) })
+}
+
 // SearchImports lists processors' files that were taken in.
 func SearchImports(ctx context.Context, s *store.Store, f ImportSearch, at Paging) (Part[store.Import], error) {
-	return importSearch.of(ctx, s, f.TenantID, at, conditions{passing: slices.Concat(
-		when("i.gateway_id = $%d", f.GatewayID), when("i.kind = $%d", f.Kind), when("i.status = $%d", string(f.Status)),
-		period("i.created_at", f.CreatedFrom, f.CreatedBefore))})
+	return importSearch.of(ctx, s, f.TenantID, at, f.ways()...)
 }

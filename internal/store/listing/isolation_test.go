@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -30,12 +32,14 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 		tx.CreateSession(env.New(t, draft), draft.Lead)
 		return nil
 	})
-	event := env.Settle(t, env.Attempt(t, env.Find(t, draft.Token)), payment.Outcome{Verdict: payment.VerdictApproved}).Events[0]
+	settled := env.Settle(t, env.Attempt(t, env.Find(t, draft.Token)), payment.Outcome{Verdict: payment.VerdictApproved})
+	event, paid := settled.Events[0], settled.Transaction.ID
 	env.InsertTransactions(t, []payment.Transaction{fullTransaction(shop.ID)})
 	env.InsertChargebacks(t, []payment.Chargeback{fullChargeback(shop.ID)})
 	env.InsertSubscriptions(t, []payment.Subscription{fullSubscription(shop.ID)})
 	statement := bankStatement(t, env, shop)
-	return map[string]read{
+	table := laterReads(event.ID, paid)
+	maps.Copy(table, map[string]read{
 		"ReadDayTotals": func(ctx context.Context, scope store.Tenant) (bool, error) {
 			day := payment.DateOf(wholeDay(1).From)
 			days, err := listing.ReadDayTotals(ctx, scope, day, day)
@@ -77,6 +81,34 @@ func reads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]rea
 		"Subscriptions": func(ctx context.Context, scope store.Tenant) (bool, error) {
 			page, err := listing.Subscriptions(ctx, scope, wholeDay(10), listing.SubscriptionFilter{})
 			return len(page.Rows) > 0, err
+		},
+	})
+	return table
+}
+
+// laterReads are those of an event, of a payment's history and of what days brought.
+func laterReads(eventID, paid uuid.UUID) map[string]read {
+	return map[string]read{
+		"DayCounts": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			day := payment.DateOf(wholeDay(1).From)
+			counts, err := listing.DayCounts(ctx, scope, day, day)
+			return len(counts) > 0, err
+		},
+		"ReadQuestions": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			questions, err := listing.ReadQuestions(ctx, scope, math.MaxInt64)
+			return questions.Unmatched.N > 0, err
+		},
+		"FindEvent": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			_, err := listing.FindEvent(ctx, scope, eventID)
+			return err == nil, nil
+		},
+		"EventPayload": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			text, err := listing.EventPayload(ctx, scope, eventID)
+			return err == nil && text != "", nil
+		},
+		"ReadHistory": func(ctx context.Context, scope store.Tenant) (bool, error) {
+			h, err := listing.ReadHistory(ctx, scope, listing.Subject{TransactionID: paid})
+			return len(h.Payments) > 0 && len(h.Events) > 0, err
 		},
 	}
 }

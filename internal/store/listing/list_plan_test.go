@@ -37,6 +37,7 @@ func TestPagesAreReadFromAnIndexInOrder(t *testing.T) {
 			}
 		}
 		expectSearchesAlongIndexes(t, env, l)
+		expectWaysAlongIndexes(t, env, l)
 		expectSessionsByTheirOwnIndexes(t, env, l)
 	})
 }

@@ -122,7 +122,7 @@ func (l searched[T]) read(ctx context.Context, t store.Tenant, s Paging, c condi
 	id := l.name + ".id"
 	within := slices.Concat(c.indexed, s.beyond(id))
 	if len(c.passing) > 0 {
-		if part.Reached, err = l.reach(ctx, t, s, within); err != nil {
+		if part.Reached, err = l.reach(ctx, t, s, searchDepth, within); err != nil {
 			return part, err
 		}
 		within = slices.Concat(within, s.upTo(id, part.Reached), c.passing)
@@ -144,25 +144,42 @@ func (l searched[T]) statement(s Paging, all []condition) (text string, args []a
 	return l.query + where + s.order(l.name+".id") + " LIMIT " + strconv.Itoa(s.Limit), args
 }
 
-// reach is the last record that a page may look at, zero where the list ends
-// before.
-func (l searched[T]) reach(ctx context.Context, t store.Tenant, s Paging, within []condition) (uuid.UUID, error) {
+func scanID(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) }
+
+// reach is the last record that may be looked at, so many beyond where it begins, zero
+// where the list ends before.
+func (l searched[T]) reach(ctx context.Context, t store.Tenant, s Paging, depth int, within []condition) (uuid.UUID, error) {
 	where, args := and(within)
 	result, err := t.LaggingQuery(ctx, fmt.Sprintf(`SELECT %s.id FROM %s %s WHERE %s.tenant_id = $1%s%s LIMIT 1 OFFSET %d`,
-		l.name, l.table, l.name, l.name, where, s.order(l.name+".id"), searchDepth-1), args...)
-	id, err := db.One(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+		l.name, l.table, l.name, l.name, where, s.order(l.name+".id"), depth-1), args...)
+	id, err := db.One(result, err, scanID)
 	if errors.Is(err, db.ErrNoRow) {
 		return uuid.Nil, nil
 	}
 	return id, err
 }
 
-// of reads the list of one tenant, or that of all where none is named.
-func (l searched[T]) of(ctx context.Context, st *store.Store, tenantID uuid.UUID, s Paging, c conditions) (Part[T], error) {
+// of reads the list of one tenant, or that of all where none is named. It has the
+// records that any of the ways leads to.
+func (l searched[T]) of(ctx context.Context, st *store.Store, tenantID uuid.UUID, s Paging, ways ...conditions) (Part[T], error) {
 	if tenantID != uuid.Nil {
-		return l.read(ctx, st.Tenant(tenantID), s, c)
+		return l.along(ctx, st.Tenant(tenantID), s, ways)
 	}
-	return acrossTenants(ctx, st, s, l.id, func(t store.Tenant) (Part[T], error) { return l.read(ctx, t, s, c) })
+	return acrossTenants(ctx, st, s, l.id, func(t store.Tenant) (Part[T], error) { return l.along(ctx, t, s, ways) })
+}
+
+// along reads a page of a tenant's list by all ways. Each is read by itself, from an
+// index of its own: a database that is given all of them at once reads the table.
+func (l searched[T]) along(ctx context.Context, t store.Tenant, s Paging, ways []conditions) (Part[T], error) {
+	parts := make([]Part[T], len(ways))
+	for i, way := range ways {
+		part, err := l.read(ctx, t, s, way)
+		if err != nil {
+			return part, err
+		}
+		parts[i] = part
+	}
+	return merge(s, l.id, parts), nil
 }
 
 // acrossTenants puts the lists of all tenants together. Each tenant's part comes
@@ -172,11 +189,22 @@ func acrossTenants[T any](ctx context.Context, st *store.Store, s Paging, id fun
 	if err != nil {
 		return all, err
 	}
-	for _, tenant := range tenants {
-		part, err := read(st.Tenant(tenant.ID))
-		if err != nil {
+	parts := make([]Part[T], len(tenants))
+	for i, tenant := range tenants {
+		if parts[i], err = read(st.Tenant(tenant.ID)); err != nil {
 			return all, err
 		}
+	}
+	return merge(s, id, parts), nil
+}
+
+// merge makes one part of several that were read with the same paging; what more than
+// one of them has is in it once.
+func merge[T any](s Paging, id func(*T) uuid.UUID, parts []Part[T]) (all Part[T]) {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	for _, part := range parts {
 		all.Rows = append(all.Rows, part.Rows...)
 		if part.Reached != uuid.Nil && (all.Reached == uuid.Nil || s.isBefore(part.Reached, all.Reached)) {
 			all.Reached = part.Reached
@@ -187,6 +215,7 @@ func acrossTenants[T any](ctx context.Context, st *store.Store, s Paging, id fun
 		all.Rows = slices.DeleteFunc(all.Rows, func(row T) bool { return s.isBefore(all.Reached, id(&row)) })
 	}
 	slices.SortFunc(all.Rows, func(a, b T) int { return compareIDs(id(&b), id(&a)) })
+	all.Rows = slices.CompactFunc(all.Rows, func(a, b T) bool { return id(&a) == id(&b) })
 	if more := len(all.Rows) - s.Limit; more >= 0 {
 		all.Reached = uuid.Nil
 		if s.Back {
@@ -194,7 +223,7 @@ func acrossTenants[T any](ctx context.Context, st *store.Store, s Paging, id fun
 		}
 		all.Rows = all.Rows[:s.Limit]
 	}
-	return all, nil
+	return all
 }
 
 // isBefore tells which of two ids the page comes to first.

@@ -20,6 +20,9 @@ import (
 // Common is what every search may ask for.
 type Common struct {
 	TenantID uuid.UUID
+	// Text is what somebody has typed into the search field: any reference, id, address,
+	// name or amount, or the last four digits of an account (find.go).
+	Text string
 	// CreatedFrom is the first instant, CreatedBefore the first one beyond.
 	CreatedFrom, CreatedBefore time.Time
 }
@@ -83,7 +86,7 @@ func (f SessionSearch) conditions() conditions {
 
 // SearchSessions lists sessions.
 func SearchSessions(ctx context.Context, s *store.Store, f SessionSearch, at Paging) (Part[SessionRecord], error) {
-	return sessionSearch.of(ctx, s, f.TenantID, at, f.conditions())
+	return sessionSearch.of(ctx, s, f.TenantID, at, f.ways()...)
 }
 
 // FindSession reads one session with its lead and its order.
@@ -143,7 +146,7 @@ func (f TransactionSearch) conditions() conditions {
 // SearchTransactions lists transactions, also those that no gateway has answered
 // yet, each with its order.
 func SearchTransactions(ctx context.Context, s *store.Store, f TransactionSearch, at Paging) (Part[payment.Debit], error) {
-	return transactionSearch.of(ctx, s, f.TenantID, at, f.conditions())
+	return transactionSearch.of(ctx, s, f.TenantID, at, f.ways()...)
 }
 
 // ChargebackSearch says which chargebacks are looked for.
@@ -171,7 +174,7 @@ func (f ChargebackSearch) conditions() conditions {
 
 // SearchChargebacks lists chargebacks.
 func SearchChargebacks(ctx context.Context, s *store.Store, f ChargebackSearch, at Paging) (Part[payment.Chargeback], error) {
-	return chargebackSearch.of(ctx, s, f.TenantID, at, f.conditions())
+	return chargebackSearch.of(ctx, s, f.TenantID, at, f.ways()...)
 }
 
 // SubscriptionSearch says which subscriptions are looked for.
@@ -199,7 +202,7 @@ func (f SubscriptionSearch) conditions() conditions {
 
 // SearchSubscriptions lists subscriptions.
 func SearchSubscriptions(ctx context.Context, s *store.Store, f SubscriptionSearch, at Paging) (Part[payment.Subscription], error) {
-	return subscriptionSearch.of(ctx, s, f.TenantID, at, f.conditions())
+	return subscriptionSearch.of(ctx, s, f.TenantID, at, f.ways()...)
 }
 
 // LeadSearch says which leads are looked for.
@@ -231,7 +234,7 @@ func (f LeadSearch) conditions() conditions {
 
 // SearchLeads lists leads.
 func SearchLeads(ctx context.Context, s *store.Store, f LeadSearch, at Paging) (Part[LeadRecord], error) {
-	return leadSearch.of(ctx, s, f.TenantID, at, f.conditions())
+	return leadSearch.of(ctx, s, f.TenantID, at, f.ways()...)
 }
 
 // FindLead reads one lead.

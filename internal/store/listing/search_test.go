@@ -107,6 +107,34 @@ func expectSearchesAlongIndexes(t *testing.T, env *storetest.Env, l library) {
 	}
 }
 
+// expectWaysAlongIndexes: whatever is typed into the search field is found along an index.
+func expectWaysAlongIndexes(t *testing.T, env *storetest.Env, l library) {
+	t.Helper()
+	s := listing.Paging{Beyond: payment.NewID(), Limit: 51}
+	for _, typed := range []string{l.rare.String(), "a@x.example", "3000", "29.99", "TXN-1", "Ana Müller"} {
+		common := listing.Common{Text: typed}
+		for name, ways := range map[string][]listing.Statement{
+			"transactions":  listing.TransactionSearch{Common: common}.Ways(s),
+			"sessions":      listing.SessionSearch{Common: common}.Ways(s),
+			"chargebacks":   listing.ChargebackSearch{Common: common}.Ways(s),
+			"subscriptions": listing.SubscriptionSearch{Common: common}.Ways(s),
+			"leads":         listing.LeadSearch{Common: common}.Ways(s),
+			"events":        listing.EventSearch{Common: common}.Ways(s),
+			"mandates":      listing.MandateSearch{Common: common}.Ways(s),
+		} {
+			if len(ways) == 0 {
+				t.Errorf("%q can mean nothing in %s", typed, name)
+			}
+			for _, way := range ways {
+				plan := env.Explain(t, way.Text, append([]any{l.tenantID.String()}, way.Args...))
+				if fault := scanIn(env.Engine, plan); fault != "" {
+					t.Errorf("%q in %s: the plan has %s:\n%s\n%s", typed, name, fault, way.Text, plan)
+				}
+			}
+		}
+	}
+}
+
 // searches are all of them with one condition each.
 func searches(l library) map[string]func(listing.Paging) (string, []any) {
 	common := listing.Common{CreatedFrom: storetest.Start, CreatedBefore: storetest.Start.AddDate(0, 0, 1)}

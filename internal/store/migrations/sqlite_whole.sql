@@ -753,6 +753,111 @@ CREATE TABLE operator_passkeys (
     CONSTRAINT operator_passkeys_credential_id_key UNIQUE (credential_id)
 ) STRICT;
 CREATE INDEX operator_passkeys_operator_idx ON operator_passkeys (operator_id);
+CREATE INDEX transactions_last4_idx ON transactions (tenant_id, substr(iban_masked, length(iban_masked) - 3), id) WHERE iban_masked <> '';
+CREATE INDEX transactions_amount_idx ON transactions (tenant_id, amount_minor, id);
+CREATE INDEX transactions_holder_idx ON transactions (tenant_id, lower(holder_name), id);
+CREATE INDEX transactions_mandate_reference_idx ON transactions (tenant_id, mandate_reference, id) WHERE mandate_reference <> '';
+CREATE INDEX leads_name_idx ON leads (tenant_id, lower(first_name || ' ' || last_name), id);
+CREATE INDEX leads_last_name_idx ON leads (tenant_id, lower(last_name), id);
+CREATE TABLE count_changes (
+    tenant_id   TEXT    NOT NULL,
+    id          TEXT    NOT NULL DEFAULT (lower(hex(randomblob(16)))),
+    day         INTEGER NOT NULL,
+    gateway_id  TEXT    NOT NULL,
+    campaign_id TEXT    NOT NULL,
+    currency    TEXT    NOT NULL,
+    kind        TEXT    NOT NULL,
+    reason      TEXT    NOT NULL,
+    records     INTEGER NOT NULL,
+    minor       INTEGER NOT NULL,
+    batch       TEXT,
+    CONSTRAINT count_changes_id_key PRIMARY KEY (tenant_id, id)
+) STRICT;
+CREATE INDEX count_changes_tenant_idx ON count_changes (tenant_id, day);
+CREATE INDEX count_changes_batch_idx ON count_changes (batch) WHERE batch IS NOT NULL;
+CREATE TABLE count_days (
+    tenant_id   TEXT    NOT NULL,
+    day         INTEGER NOT NULL,
+    gateway_id  TEXT    NOT NULL,
+    campaign_id TEXT    NOT NULL,
+    currency    TEXT    NOT NULL,
+    kind        TEXT    NOT NULL,
+    reason      TEXT    NOT NULL,
+    records     INTEGER NOT NULL,
+    minor       INTEGER NOT NULL,
+    CONSTRAINT count_days_day_gateway_id_campaign_id_currency_kind_reason_key PRIMARY KEY (tenant_id, day, gateway_id, campaign_id, currency, kind, reason)
+) STRICT;
+CREATE TABLE count_older (
+    tenant_id    TEXT    NOT NULL,
+    kind         TEXT    NOT NULL,
+    counted_above TEXT    NOT NULL,
+    CONSTRAINT count_older_kind_key PRIMARY KEY (tenant_id, kind)
+) STRICT;
+CREATE TRIGGER count_new_transaction AFTER INSERT ON transactions
+    WHEN NEW.processed_at IS NOT NULL
+BEGIN
+    INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+    SELECT NEW.tenant_id, NEW.processed_at / 86400000000, NEW.gateway_id, COALESCE((SELECT s.campaign_id FROM orders o JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
+            WHERE o.tenant_id = NEW.tenant_id AND o.id = NEW.order_id), '00000000-0000-0000-0000-000000000000'),
+        NEW.currency, CASE WHEN NEW.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+            WHEN NEW.type = 'sdd_refund' THEN CASE WHEN NEW.status = 'approved' THEN 'refunded' END
+            WHEN NEW.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE NEW.status END,
+        CASE WHEN NEW.status = 'declined' THEN NEW.decline_code ELSE '' END, 1, 1 * NEW.amount_minor
+    WHERE NEW.processed_at IS NOT NULL AND NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'transactions'), '00000000-0000-0000-0000-000000000000')
+        AND CASE WHEN NEW.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+            WHEN NEW.type = 'sdd_refund' THEN CASE WHEN NEW.status = 'approved' THEN 'refunded' END
+            WHEN NEW.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE NEW.status END IS NOT NULL;
+END;
+CREATE TRIGGER count_changed_transaction AFTER UPDATE ON transactions
+    WHEN OLD.processed_at IS NOT NEW.processed_at OR OLD.gateway_id IS NOT NEW.gateway_id OR OLD.currency IS NOT NEW.currency
+        OR OLD.status IS NOT NEW.status OR OLD.decline_code IS NOT NEW.decline_code OR OLD.amount_minor IS NOT NEW.amount_minor
+BEGIN
+    INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+    SELECT OLD.tenant_id, OLD.processed_at / 86400000000, OLD.gateway_id, COALESCE((SELECT s.campaign_id FROM orders o JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
+            WHERE o.tenant_id = NEW.tenant_id AND o.id = NEW.order_id), '00000000-0000-0000-0000-000000000000'),
+        OLD.currency, CASE WHEN OLD.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+            WHEN OLD.type = 'sdd_refund' THEN CASE WHEN OLD.status = 'approved' THEN 'refunded' END
+            WHEN OLD.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE OLD.status END,
+        CASE WHEN OLD.status = 'declined' THEN OLD.decline_code ELSE '' END, -1, -1 * OLD.amount_minor
+    WHERE OLD.processed_at IS NOT NULL AND NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'transactions'), '00000000-0000-0000-0000-000000000000')
+        AND CASE WHEN OLD.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+            WHEN OLD.type = 'sdd_refund' THEN CASE WHEN OLD.status = 'approved' THEN 'refunded' END
+            WHEN OLD.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE OLD.status END IS NOT NULL;
+    INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+    SELECT NEW.tenant_id, NEW.processed_at / 86400000000, NEW.gateway_id, COALESCE((SELECT s.campaign_id FROM orders o JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
+            WHERE o.tenant_id = NEW.tenant_id AND o.id = NEW.order_id), '00000000-0000-0000-0000-000000000000'),
+        NEW.currency, CASE WHEN NEW.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+            WHEN NEW.type = 'sdd_refund' THEN CASE WHEN NEW.status = 'approved' THEN 'refunded' END
+            WHEN NEW.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE NEW.status END,
+        CASE WHEN NEW.status = 'declined' THEN NEW.decline_code ELSE '' END, 1, 1 * NEW.amount_minor
+    WHERE NEW.processed_at IS NOT NULL AND NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'transactions'), '00000000-0000-0000-0000-000000000000')
+        AND CASE WHEN NEW.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+            WHEN NEW.type = 'sdd_refund' THEN CASE WHEN NEW.status = 'approved' THEN 'refunded' END
+            WHEN NEW.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE NEW.status END IS NOT NULL;
+END;
+CREATE TRIGGER count_new_chargeback AFTER INSERT ON chargebacks
+BEGIN
+    INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+    SELECT NEW.tenant_id, NEW.reported_at / 86400000000, NEW.gateway_id, COALESCE((SELECT s.campaign_id FROM transactions p JOIN orders o ON o.tenant_id = p.tenant_id AND o.id = p.order_id
+            JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE p.tenant_id = NEW.tenant_id AND p.id = NEW.transaction_id), '00000000-0000-0000-0000-000000000000'),
+        NEW.currency, 'charged_back', NEW.reason_code, 1, 1 * NEW.amount_minor
+    WHERE NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'chargebacks'), '00000000-0000-0000-0000-000000000000');
+END;
+CREATE TRIGGER count_changed_chargeback AFTER UPDATE ON chargebacks
+    WHEN OLD.reported_at IS NOT NEW.reported_at OR OLD.gateway_id IS NOT NEW.gateway_id OR OLD.currency IS NOT NEW.currency
+        OR OLD.reason_code IS NOT NEW.reason_code OR OLD.amount_minor IS NOT NEW.amount_minor OR OLD.transaction_id IS NOT NEW.transaction_id
+BEGIN
+    INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+    SELECT OLD.tenant_id, OLD.reported_at / 86400000000, OLD.gateway_id, COALESCE((SELECT s.campaign_id FROM transactions p JOIN orders o ON o.tenant_id = p.tenant_id AND o.id = p.order_id
+            JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE p.tenant_id = OLD.tenant_id AND p.id = OLD.transaction_id), '00000000-0000-0000-0000-000000000000'),
+        OLD.currency, 'charged_back', OLD.reason_code, -1, -1 * OLD.amount_minor
+    WHERE NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'chargebacks'), '00000000-0000-0000-0000-000000000000');
+    INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+    SELECT NEW.tenant_id, NEW.reported_at / 86400000000, NEW.gateway_id, COALESCE((SELECT s.campaign_id FROM transactions p JOIN orders o ON o.tenant_id = p.tenant_id AND o.id = p.order_id
+            JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE p.tenant_id = NEW.tenant_id AND p.id = NEW.transaction_id), '00000000-0000-0000-0000-000000000000'),
+        NEW.currency, 'charged_back', NEW.reason_code, 1, 1 * NEW.amount_minor
+    WHERE NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'chargebacks'), '00000000-0000-0000-0000-000000000000');
+END;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -791,6 +896,8 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);

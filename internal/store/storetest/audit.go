@@ -37,6 +37,7 @@ func (b *Books) AuditRecords(now time.Time) (f Findings) {
 	b.auditMoneyBack(&f)
 	b.auditLeads(now, &f)
 	b.auditReferences(&f)
+	f = append(f, b.miscounts...)
 	slices.Sort(f)
 	return f
 }

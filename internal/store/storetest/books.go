@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ type Books struct {
 	ToldAt        map[string]time.Time        // when that was
 	Ledger        []LedgerLine
 	final         map[string]bool // what the gateway refused for good
+	miscounts     []string        // days whose count is not that of their rows
 
 	// Rules are those by which the service that is audited was run.
 	Rules BillingRules
@@ -110,7 +112,28 @@ func ReadBooks(t testing.TB, url string) *Books {
 	b.readOrders(t, db)
 	b.readEvents(t, db)
 	b.readChargebacks(t, db)
+	b.readMiscounts(t, db)
 	return b
+}
+
+// readMiscounts holds what is counted of each day against the rows themselves.
+func (b *Books) readMiscounts(t testing.TB, db *sql.DB) {
+	t.Helper()
+	each(t, db, `SELECT tenant_id, day, kind, reason, SUM(records), SUM(minor) FROM (
+			SELECT tenant_id, day, gateway_id, currency, kind, reason, records, minor FROM count_days
+			UNION ALL SELECT tenant_id, day, gateway_id, currency, kind, reason, records, minor FROM count_changes
+			UNION ALL SELECT tenant_id, reported_at / 86400000000, gateway_id, currency, 'charged_back', reason_code, -1, -amount_minor FROM chargebacks
+			UNION ALL SELECT tenant_id, processed_at / 86400000000, gateway_id, currency,
+				CASE WHEN type = 'sdd_refund' THEN 'refunded' WHEN status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE status END,
+				CASE WHEN status = 'declined' THEN decline_code ELSE '' END, -1, -amount_minor FROM transactions
+			WHERE processed_at IS NOT NULL AND (type IN ('sdd_sale', 'sdd_rebill') OR type = 'sdd_refund' AND status = 'approved')) AS both_sides
+		GROUP BY tenant_id, day, gateway_id, currency, kind, reason HAVING SUM(records) <> 0 OR SUM(minor) <> 0`, func(r *sql.Rows) error {
+		var tenant, kind, reason string
+		var day, records, minor int64
+		err := r.Scan(&tenant, &day, &kind, &reason, &records, &minor)
+		b.miscounts = append(b.miscounts, fmt.Sprintf("of %s, day %d, %s %s: %d records and %d too many are counted", tenant, day, kind, reason, records, minor))
+		return err
+	})
 }
 
 func (b *Books) readLedger(t testing.TB, db *sql.DB) {

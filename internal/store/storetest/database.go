@@ -64,7 +64,9 @@ func (e *Env) Dump(t testing.TB) string {
 	defer db.Close()
 	var dump strings.Builder
 	for _, table := range e.Tables(t, db) {
-		dumpTable(t, db, table, &dump)
+		if !strings.HasPrefix(table, "count_") { // what is counted of other rows is counted anew where those are written
+			dumpTable(t, db, table, &dump)
+		}
 	}
 	return dump.String()
 }

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/db"
+	"sepad/internal/payment"
+)
+
+// What each day brought is counted by triggers, with every change of a payment and of a
+// chargeback, whoever makes it: an import, another version of this program, a person with
+// SQL. A trigger adds rows to count_changes and touches none, so that payments do not wait
+// for each other; here they are summed up, and what was there before is counted.
+
+// countedAtOnce is how many rows one unit sums up, or counts.
+const countedAtOnce = 1000
+
+// SumUpDays puts what changed into the days that it changed, and tells whether some is
+// left. What a unit takes it marks first: changes that commit meanwhile wait for the next.
+func (s *Store) SumUpDays(ctx context.Context, now time.Time) (more bool, err error) {
+	result, err := s.Query(ctx, `SELECT id FROM count_changes LIMIT 1`)
+	if _, err = db.One(result, err, scanCountID); IsNotFound(err) {
+		return false, nil // nothing is written for nothing
+	}
+	if err != nil {
+		return false, err
+	}
+	batch := payment.NewID()
+	err = s.Write(ctx, now, func(tx *Tx) error {
+		result, err := tx.Query(`
+			UPDATE count_changes SET batch = $1 WHERE batch IS NULL AND (tenant_id, id) IN (
+				SELECT x.tenant_id, x.id FROM count_changes x WHERE x.batch IS NULL LIMIT $2)
+			RETURNING id`, batch, countedAtOnce)
+		taken, err := db.Collect(result, err, scanCountID)
+		if err != nil || len(taken) == 0 {
+			return err
+		}
+		more = len(taken) == countedAtOnce
+		tx.Then(`
+			INSERT INTO count_days (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+			SELECT tenant_id, day, gateway_id, campaign_id, currency, kind, reason, CAST(SUM(records) AS BIGINT), CAST(SUM(minor) AS BIGINT) FROM count_changes
+			WHERE batch = $1 GROUP BY tenant_id, day, gateway_id, campaign_id, currency, kind, reason
+			ON CONFLICT (tenant_id, day, gateway_id, campaign_id, currency, kind, reason)
+			DO UPDATE SET records = count_days.records + excluded.records, minor = count_days.minor + excluded.minor`, batch)
+		tx.Then(`DELETE FROM count_changes WHERE batch = $1`, batch)
+		return nil
+	})
+	return more, err
+}
+
+func scanCountID(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) }
+
+// older is what of a tenant is still to be counted: what is not above an id.
+type older struct {
+	tenantID, above uuid.UUID
+	kind            string
+}
+
+// countOlder is what triggers do, for a stretch of rows from the first to the last id.
+var countOlder = map[string]string{
+	"transactions": `
+		SELECT t.tenant_id, t.processed_at / 86400000000, t.gateway_id, COALESCE(s.campaign_id, $4), t.currency, ` + dayKind + `,
+			CASE WHEN t.status = 'declined' THEN t.decline_code ELSE '' END, COUNT(*), CAST(SUM(t.amount_minor) AS BIGINT)
+		FROM transactions t LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
+		LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
+		WHERE t.tenant_id = $1 AND t.id >= $2 AND t.id <= $3 AND t.processed_at IS NOT NULL AND ` + dayKind + ` IS NOT NULL
+		GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+	"chargebacks": `
+		SELECT t.tenant_id, t.reported_at / 86400000000, t.gateway_id, COALESCE(s.campaign_id, $4), t.currency, 'charged_back', t.reason_code,
+			COUNT(*), CAST(SUM(t.amount_minor) AS BIGINT)
+		FROM chargebacks t LEFT JOIN transactions p ON p.tenant_id = t.tenant_id AND p.id = t.transaction_id
+		LEFT JOIN orders o ON o.tenant_id = p.tenant_id AND o.id = p.order_id
+		LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
+		WHERE t.tenant_id = $1 AND t.id >= $2 AND t.id <= $3 GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+}
+
+// dayKind is what a transaction counts as, NULL for nothing.
+const dayKind = `CASE WHEN t.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+	WHEN t.type = 'sdd_refund' THEN CASE WHEN t.status = 'approved' THEN 'refunded' END
+	WHEN t.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE t.status END`
+
+// CountOlder counts some of what was there before triggers counted, newest first, and
+// tells whether some is left. It holds the rows that it counts; where somebody is changing
+// one of them it leaves them for the next time.
+func (s *Store) CountOlder(ctx context.Context, now time.Time) (more bool, err error) {
+	result, err := s.Query(ctx, `SELECT tenant_id, kind, counted_above FROM count_older LIMIT 1`)
+	of, err := db.One(result, err, func(r db.Rows) (o older, err error) { return o, r.Scan(&o.tenantID, &o.kind, &o.above) })
+	if IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = s.Write(ctx, now, func(tx *Tx) (err error) {
+		more, err = tx.countOlder(of)
+		return err
+	})
+	return more, err
+}
+
+func (tx *Tx) countOlder(of older) (counted bool, err error) {
+	read := func(lock string) ([]uuid.UUID, error) {
+		result, err := tx.Query(`SELECT t.id FROM `+of.kind+` t WHERE t.tenant_id = $1 AND t.id <= $2 ORDER BY t.id DESC LIMIT $3`+lock, of.tenantID, of.above, countedAtOnce+1)
+		return db.Collect(result, err, scanCountID)
+	}
+	held, err := read(tx.SkipLocked("t"))
+	if err != nil {
+		return false, err
+	}
+	if all, err := read(""); err != nil || !slices.Equal(all, held) {
+		return false, err
+	}
+	last := len(held) - 1
+	if len(held) <= countedAtOnce {
+		tx.Require(ErrStale, `DELETE FROM count_older WHERE tenant_id = $1 AND kind = $2 AND counted_above = $3`, of.tenantID, of.kind, of.above)
+	} else {
+		last--
+		tx.Require(ErrStale, `UPDATE count_older SET counted_above = $4 WHERE tenant_id = $1 AND kind = $2 AND counted_above = $3`, of.tenantID, of.kind, of.above, held[last+1])
+	}
+	if len(held) > 0 {
+		tx.Then(`INSERT INTO count_changes (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)`+countOlder[of.kind],
+			of.tenantID, held[last], held[0], uuid.Nil)
+	}
+	return true, nil
+}
