@@ -333,20 +333,6 @@ func (f *Failover) Kill(i int) { f.nodes[i].kill() }
 // Revive starts a member that was killed.
 func (f *Failover) Revive(i int) error { return f.nodes[i].start() }
 
-// Isolate cuts a member of the database off from all others.
-func (f *Failover) Isolate(i int) {
-	for _, wire := range f.nodes[i].wires() {
-		wire.Cut()
-	}
-}
-
-// Rejoin ends that.
-func (f *Failover) Rejoin(i int) {
-	for _, wire := range f.nodes[i].wires() {
-		wire.Heal()
-	}
-}
-
 // KillEtcd ends members of etcd, the first ones, and gives what starts them again.
 func (f *Failover) KillEtcd(count int) (revive func() error) {
 	for i := range count {
@@ -363,8 +349,6 @@ func (f *Failover) KillEtcd(count int) (revive func() error) {
 }
 
 // SetFailsafe says whether a primary goes on that all members see while etcd cannot agree.
-// It is not for a member that Isolate cuts off: the wires that lead to the others are left
-// to it, so that it would go on where nobody else comes.
 func (f *Failover) SetFailsafe(on bool) error {
 	var err error
 	for range startTries { // whoever changes the settings at the same time is first
