@@ -104,7 +104,7 @@ func TestEveryCommandSpeaksJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	silent := []string{"dev", "serve", "listen", "trigger", "events tail", "completion", "admin", "leads export", "webhooks verify", "banks build"}
+	silent := []string{"dev", "serve", "listen", "trigger", "events tail", "completion", "admin", "leads export", "webhooks verify", "banks build", "docs build"}
 	for _, leaf := range parser.Model.Leaves(true) {
 		hasJSON := slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" })
 		name := strings.TrimPrefix(leaf.Path(), "sepad ")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/store/storetest"
 	"sepad/internal/testenv"
 	"sepad/internal/vault"
 )
@@ -255,6 +256,7 @@ func TestRollingUpgrade(t *testing.T) {
 	u.refused(u.before)
 	u.replace(0, u.after)
 	end()
+	awaitBooks(t, database, "what was there before the upgrade is counted", func(b *storetest.Books) bool { return b.Uncounted == 0 })
 	expectSound(t, database)
 	if t.Failed() {
 		return
@@ -286,5 +288,6 @@ func TestUpgradeOfOneMachine(t *testing.T) {
 	u.refused(u.before)
 	u.processes[0] = u.start(u.after)
 	u.call(http.StatusOK, http.MethodGet, upgradeSessions+fourth+"/", "")
+	awaitBooks(t, database, "what was there before the upgrade is counted", func(b *storetest.Books) bool { return b.Uncounted == 0 })
 	expectSound(t, database)
 }

@@ -103,6 +103,13 @@ func (s *Store) CountOlder(ctx context.Context, now time.Time) (more bool, err e
 }
 
 func (tx *Tx) countOlder(of older) (counted bool, err error) {
+	// Triggers that leave a change of older rows to this job hold the row: what they saw is committed now, and those that
+	// come wait until it is known who counts them.
+	result, err := tx.Query(`UPDATE count_older SET counted_above = counted_above WHERE tenant_id = $1 AND kind = $2 AND counted_above = $3 RETURNING tenant_id`,
+		of.tenantID, of.kind, of.above)
+	if mine, err := db.Collect(result, err, scanCountID); err != nil || len(mine) == 0 {
+		return false, err
+	}
 	read := func(lock string) ([]uuid.UUID, error) {
 		result, err := tx.Query(`SELECT t.id FROM `+of.kind+` t WHERE t.tenant_id = $1 AND t.id <= $2 ORDER BY t.id DESC LIMIT $3`+lock, of.tenantID, of.above, countedAtOnce+1)
 		return db.Collect(result, err, scanCountID)

@@ -199,7 +199,7 @@ func TestTenantComesFirst(t *testing.T) {
 		"tenants", "api_keys", "setup_records",
 		// These belong to the installation, not to a tenant.
 		"service_clock", "schema_compatibility", "deployment", "encryption_keys",
-		"operators", "operator_tickets", "operator_sessions", "operator_tokens", "audit_entries", "audit_chain",
+		"operators", "operator_tickets", "operator_sessions", "operator_passkeys", "operator_tokens", "audit_entries", "audit_chain",
 	}
 	found := schemaOf(t, storetest.SQLite(t))
 	for name, kind := range found {

@@ -26,6 +26,8 @@ type Books struct {
 	Ledger        []LedgerLine
 	final         map[string]bool // what the gateway refused for good
 	miscounts     []string        // days whose count is not that of their rows
+	// Uncounted is of how many tenants and kinds older rows are still to be counted.
+	Uncounted int
 
 	// Rules are those by which the service that is audited was run.
 	Rules BillingRules
@@ -113,6 +115,7 @@ func ReadBooks(t testing.TB, url string) *Books {
 	b.readEvents(t, db)
 	b.readChargebacks(t, db)
 	b.readMiscounts(t, db)
+	each(t, db, `SELECT COUNT(*) FROM count_older`, func(r *sql.Rows) error { return r.Scan(&b.Uncounted) })
 	return b
 }
 

@@ -2,8 +2,9 @@
 -- What each day brought, counted with every change of a payment and a chargeback, whoever
 -- makes it. A change adds rows to count_changes and touches none, so that no payment waits
 -- for another; a job sums them up in count_days. What was there before is counted by a job
--- too, downwards from the ids in count_older: above them triggers count. Days are those
--- since 1970, in UTC; a campaign that is none is all zeros.
+-- too, downwards from the ids in count_older: above them triggers count. Whoever changes
+-- something below holds the row of count_older, so that the job counts after it or before
+-- it, and never past it. Days are those since 1970, in UTC; a campaign that is none is all zeros.
 CREATE TABLE count_changes (
     tenant_id   uuid NOT NULL,
     id          uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -50,7 +51,7 @@ BEGIN
             WHEN t.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE t.status END,
         CASE WHEN t.status = 'declined' THEN t.decline_code ELSE '' END, COUNT(*), CAST(SUM(t.amount_minor) AS bigint)
     FROM added t
-    WHERE t.processed_at IS NOT NULL AND t.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = t.tenant_id AND c.kind = 'transactions'), '00000000-0000-0000-0000-000000000000'::uuid)
+    WHERE t.processed_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM count_older c WHERE c.tenant_id = t.tenant_id AND c.kind = 'transactions' AND c.counted_above >= t.id FOR SHARE)
         AND CASE WHEN t.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
             WHEN t.type = 'sdd_refund' THEN CASE WHEN t.status = 'approved' THEN 'refunded' END
             WHEN t.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE t.status END IS NOT NULL
@@ -71,7 +72,7 @@ BEGIN
     FROM (VALUES (-1, OLD.processed_at, OLD.gateway_id, OLD.currency, OLD.type, OLD.status, OLD.decline_code, OLD.amount_minor),
         (1, NEW.processed_at, NEW.gateway_id, NEW.currency, NEW.type, NEW.status, NEW.decline_code, NEW.amount_minor))
         AS r(n, processed_at, gateway_id, currency, type, status, decline_code, amount_minor)
-    WHERE r.processed_at IS NOT NULL AND NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'transactions'), '00000000-0000-0000-0000-000000000000'::uuid)
+    WHERE r.processed_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'transactions' AND c.counted_above >= NEW.id FOR SHARE)
         AND CASE WHEN r.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
             WHEN r.type = 'sdd_refund' THEN CASE WHEN r.status = 'approved' THEN 'refunded' END
             WHEN r.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE r.status END IS NOT NULL
@@ -86,7 +87,7 @@ BEGIN
     SELECT t.tenant_id, t.reported_at / 86400000000, t.gateway_id, COALESCE((SELECT s.campaign_id FROM transactions p JOIN orders o ON o.tenant_id = p.tenant_id AND o.id = p.order_id
             JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE p.tenant_id = t.tenant_id AND p.id = t.transaction_id), '00000000-0000-0000-0000-000000000000'::uuid),
         t.currency, 'charged_back', t.reason_code, COUNT(*), CAST(SUM(t.amount_minor) AS bigint)
-    FROM added t WHERE t.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = t.tenant_id AND c.kind = 'chargebacks'), '00000000-0000-0000-0000-000000000000'::uuid)
+    FROM added t WHERE NOT EXISTS (SELECT 1 FROM count_older c WHERE c.tenant_id = t.tenant_id AND c.kind = 'chargebacks' AND c.counted_above >= t.id FOR SHARE)
     GROUP BY 1, 2, 3, 4, 5, 6, 7;
     RETURN NULL;
 END $$;
@@ -102,7 +103,7 @@ BEGIN
         UNION ALL SELECT 1, NEW.reported_at, NEW.gateway_id, NEW.currency, NEW.reason_code, NEW.amount_minor,
             COALESCE((SELECT s.campaign_id FROM transactions p JOIN orders o ON o.tenant_id = p.tenant_id AND o.id = p.order_id
             JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id WHERE p.tenant_id = NEW.tenant_id AND p.id = NEW.transaction_id), '00000000-0000-0000-0000-000000000000'::uuid)) AS r
-    WHERE NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'chargebacks'), '00000000-0000-0000-0000-000000000000'::uuid)
+    WHERE NOT EXISTS (SELECT 1 FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'chargebacks' AND c.counted_above >= NEW.id FOR SHARE)
     GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING SUM(r.n) <> 0 OR SUM(r.n * r.amount_minor) <> 0;
     RETURN NULL;
 END $$;
