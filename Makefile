@@ -126,13 +126,15 @@ generate: ## Make the generated files again
 	@go generate ./...
 
 .PHONY: verify
-verify: bin/helm bin/kubeconform ## Check that generated files are fresh, module files tidy, and deploy/ right
+verify: bin/helm bin/kubeconform ## Check that generated files are fresh, module files tidy, deploy/ right, and both API documents by npm's tools
 	@scripts/verify-generated
 	@go mod tidy -diff
 	@cd tools && go mod tidy -diff
 	@cd tools/deploy && go mod tidy -diff
 	@scripts/install-packages $(DEPLOY_PACKAGES)
 	@scripts/verify-deploy
+	@scripts/install-packages npm
+	@SEPAD_TEST_NPM_TOOLS=1 go test -count=1 ./sdk
 
 .PHONY: clean
 clean: ## Remove what was built (not the data in .sepad/)

@@ -103,7 +103,7 @@ func TestThePagesAreAccessible(t *testing.T) {
 		name   string
 		width  int64
 		scheme string
-	}{{"desk", 1440, "light"}, {"desk-dark", 1440, "dark"}, {"phone", 390, "light"}, {"phone-dark", 390, "dark"}} {
+	}{{"desk", 1440, "light"}, {"phone-dark", 390, "dark"}} {
 		p.do(chromedp.EmulateViewport(look.width, 900))
 		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}}
 		if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media); err != nil {

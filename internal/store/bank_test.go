@@ -145,6 +145,10 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 			rows, err := scope.UnfinishedBankFiles(ctx, one.GatewayID)
 			return some(len(rows), err)
 		},
+		"BankStatementPart": func(ctx context.Context, scope store.Tenant) int {
+			sealed, err := scope.BankStatementPart(ctx, statement, 1)
+			return found(sealed != "", err)
+		},
 		"BankPart": func(ctx context.Context, scope store.Tenant) int {
 			sealed, err := scope.BankPart(ctx, closed, 1)
 			return found(sealed != "", err)
