@@ -101,14 +101,7 @@ func (a *Admin) createImport(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	texts := map[int]string{}
-	req.OnRejected = func(rejected []store.Rejection) {
-		for _, line := range rejected {
-			if len(texts) < shownRejections {
-				texts[line.Line] = line.Text
-			}
-		}
-	}
+	texts := req.KeepRejected(shownRejections)
 	importer := recon.Importer{Store: a.Store, Checkout: a.Checkout}
 	done, err := importer.Import(r.Context(), req)
 	if err != nil {

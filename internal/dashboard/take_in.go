@@ -82,14 +82,7 @@ func (d *Dashboard) takeFileIn(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return d.refuseFile(w, r, err)
 	}
-	texts := map[int]string{}
-	request.OnRejected = func(rejected []store.Rejection) {
-		for _, line := range rejected {
-			if len(texts) < shownRejected {
-				texts[line.Line] = line.Text
-			}
-		}
-	}
+	texts := request.KeepRejected(shownRejected)
 	importer := recon.Importer{Store: d.Store, Checkout: d.Checkout}
 	done, err := importer.Import(r.Context(), request)
 	if err != nil {

@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -21,18 +23,15 @@ type countWorker struct {
 	clock clock.Clock
 }
 
-// Work counts what is older first, in so many pieces that payments in between hardly notice.
-func (w *countWorker) Work(ctx context.Context, _ *river.Job[CountJob]) error {
-	for _, count := range []func(context.Context) (bool, error){
-		func(ctx context.Context) (bool, error) { return w.store.CountOlder(ctx, w.clock.Now()) },
-		func(ctx context.Context) (bool, error) { return w.store.SumUpDays(ctx, w.clock.Now()) },
-	} {
+// Work counts what is older first, in so many pieces that payments in between hardly notice. What cannot be counted does
+// not hold up what is only to be summed up.
+func (w *countWorker) Work(ctx context.Context, _ *river.Job[CountJob]) (failed error) {
+	for _, count := range []func(context.Context, time.Time) (bool, error){w.store.CountOlder, w.store.SumUpDays} {
 		for more := true; more; {
 			var err error
-			if more, err = count(ctx); err != nil {
-				return err
-			}
+			more, err = count(ctx, w.clock.Now())
+			more, failed = more && err == nil, errors.Join(failed, err)
 		}
 	}
-	return nil
+	return failed
 }

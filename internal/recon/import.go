@@ -42,6 +42,19 @@ type ImportRequest struct {
 	Key store.RequestKey
 }
 
+// KeepRejected keeps the texts of the first lines that are rejected, by their numbers, for whoever is shown them.
+func (r *ImportRequest) KeepRejected(most int) map[int]string {
+	texts := map[int]string{}
+	r.OnRejected = func(rejected []store.Rejection) {
+		for _, line := range rejected {
+			if len(texts) < most {
+				texts[line.Line] = line.Text
+			}
+		}
+	}
+	return texts
+}
+
 // running is an import under way.
 type running struct {
 	*Importer
