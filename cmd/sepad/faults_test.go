@@ -192,7 +192,7 @@ func postgresFaults() []fault {
 			w := clusterIn(t, disk)
 			w.disk = disk
 			return w
-		}, begin: fillDisk},
+		}, readyz: 503, begin: fillDisk},
 		{name: "Redis hangs", servers: pair, held: 10 * time.Second, prepare: redisWorld, readyz: 200, creates: true, begin: func(_ *testing.T, w *world) func() {
 			w.wire.Cut()
 			return w.wire.Heal

@@ -2,6 +2,7 @@ package backup_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,47 @@ func TestABackupIsRestoredAsItWas(t *testing.T) {
 			if about, err := os.Stat(file); env.Engine == "sqlite" && err == nil && about.Mode().Perm() != 0o600 {
 				t.Errorf("%s is %s", file, about.Mode())
 			}
+		}
+	})
+}
+
+// TestSumsBeyondCounting has amounts that others have sent, which no 64 bits can sum up.
+func TestSumsBeyondCounting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := business(t, env)
+		env.Settle(t, env.Attempt(t, env.Session(t, shop)), payment.Outcome{Verdict: payment.VerdictApproved})
+		env.Exec(t, `UPDATE transactions SET amount_minor = 9000000000000000000`)
+		path, _ := write(t, env)
+		if _, err := elsewhere(t, env).Restore(t.Context(), path); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestARestoredDatabaseCountsItsDaysAnew backs up counts that are wrong, as whoever loads rows past their triggers has them.
+func TestARestoredDatabaseCountsItsDaysAnew(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		env.Exec(t, `UPDATE count_changes SET records = 7`)
+		path, _ := write(t, env)
+		target := elsewhere(t, env)
+		if _, err := target.Restore(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
+		restored.Store = restored.Reopen(t)
+		for _, count := range []func(context.Context, time.Time) (bool, error){restored.Store.CountOlder, restored.Store.SumUpDays} {
+			for more := true; more; {
+				var err error
+				if more, err = count(t.Context(), env.Now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if counted := storetest.Scalar[int](t, restored, `SELECT SUM(records) FROM count_days`); counted != 1 {
+			t.Errorf("%d payments are counted", counted)
 		}
 	})
 }

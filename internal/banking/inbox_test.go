@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -51,6 +52,30 @@ func TestAnAnswerIsTakenAwayAsItWasFetched(t *testing.T) {
 			}))
 		})
 	}
+}
+
+// TestOnlyFilesAreRead puts a link and a pipe in the place of answers, also after the folder was listed.
+func TestOnlyFilesAreRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}))
+	must(t, banking.WithPlace(t.Context(), b.account, func(p banking.Place) error {
+		_, err := p.Answers() // the folders are made
+		must(t, err)
+		secret := filepath.Join(t.TempDir(), "secret")
+		must(t, os.WriteFile(secret, []byte("<Document/>"), 0o600))
+		must(t, os.Symlink(secret, filepath.Join(b.folder, "in", "link.xml")))
+		must(t, syscall.Mkfifo(filepath.Join(b.folder, "in", "pipe.xml"), 0o600))
+		if names, err := p.Answers(); err != nil || len(names) > 0 {
+			t.Errorf("listed are %v: %v", names, err)
+		}
+		for _, name := range []string{"link.xml", "pipe.xml"} {
+			if file, _, err := p.Fetch(name); err == nil {
+				t.Errorf("%s is read", name)
+				must(t, file.Close())
+			}
+		}
+		return nil
+	}))
 }
 
 // onRecord does something when a line of the log is written.

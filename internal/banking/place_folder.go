@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // folder is a place on this machine: out for the bank, in for its answers, done and failed for what was read.
@@ -98,7 +99,26 @@ func (f folder) Sent() (names []string, err error) {
 	return names, nil
 }
 
-func (f folder) FetchSent(name string) (*os.File, error) { return os.Open(filepath.Join(f.path, name)) }
+func (f folder) FetchSent(name string) (*os.File, error) {
+	return openPlain(filepath.Join(f.path, name))
+}
+
+// openPlain opens a file that is one: whoever may write into the folder must not have us read another file, or wait for
+// a pipe, by what stands in its place.
+func openPlain(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	found, err := file.Stat()
+	if err == nil && !found.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
 
 // syncFolder brings a new name to the disk.
 func syncFolder(path string) error {
@@ -139,7 +159,7 @@ func (f folder) Leftovers() ([]string, error) {
 }
 
 func (f folder) Fetch(name string) (*os.File, fs.FileInfo, error) {
-	file, err := os.Open(f.in(folderIn, name))
+	file, err := openPlain(f.in(folderIn, name))
 	if err != nil {
 		return nil, nil, err
 	}

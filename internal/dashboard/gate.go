@@ -92,7 +92,7 @@ func (d *Dashboard) answering(method string, next web.Handler) web.Handler {
 // isOwnOrigin tells a form of ours from one on a stranger's page. Browsers say where a
 // form comes from; what does not say is refused.
 func (d *Dashboard) isOwnOrigin(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+	if !saysOwnSite(r) {
 		return false
 	}
 	origin, err := url.Parse(r.Header.Get("Origin"))
@@ -104,6 +104,12 @@ func (d *Dashboard) isOwnOrigin(r *http.Request) bool {
 	}
 	own, err := url.Parse(d.URL)
 	return origin.Host == r.Host || err == nil && origin.Scheme == own.Scheme && origin.Host == own.Host
+}
+
+// saysOwnSite tells that a browser does not say that a request comes from elsewhere; some say nothing.
+func saysOwnSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "" || site == "same-origin"
 }
 
 // isSecure tells that browsers reach the dashboard over https.

@@ -39,6 +39,13 @@ func TestHostedPagesAreLookedAt(t *testing.T) {
 			t.Errorf("the page within is\n%s", in)
 		}
 		show("/dashboard/setup/pages/"+standardPage+"/preview/?state=nonsense", http.StatusBadRequest)
+		for site, takes := range map[string]bool{"": true, "same-origin": true, "same-site": false, "cross-site": false, "none": false} {
+			request := browse(s, http.MethodGet, "/dashboard/setup/pages/"+standardPage+"/preview/?name=x&content.headline=Call+us+at+once", cookie)
+			request.Header["Sec-Fetch-Site"] = site
+			if in := string(s.Do(t, request).Want(t, http.StatusOK, nil).Raw); strings.Contains(in, "Call us at once") != takes {
+				t.Errorf("words in a link from %q are shown: %v", site, !takes)
+			}
+		}
 		for _, id := range []string{rivalPage, "nonsense"} {
 			show("/dashboard/setup/pages/"+id+"/", http.StatusNotFound)
 			show("/dashboard/setup/pages/"+id+"/preview/", http.StatusNotFound)

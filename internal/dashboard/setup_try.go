@@ -144,9 +144,13 @@ func (d *Dashboard) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 }
 
 // previewPage answers GET /dashboard/setup/pages/{hosted_page_id}/preview/ with a page as
-// payers meet it, also as a form would save it: what was typed goes along in the query.
+// payers meet it, also as a form would save it: what was typed goes along in the query. A
+// link from elsewhere shows what is saved: nobody else's words stand on a page of ours.
 func (d *Dashboard) previewPage(w http.ResponseWriter, r *http.Request) error {
 	return d.Preview.Show(w, r, func(of *merchant.Setup, id uuid.UUID) merchant.HostedPage {
+		if !saysOwnSite(r) {
+			return of.HostedPages[id]
+		}
 		return d.draft(of, id, r.URL.Query())
 	})
 }

@@ -185,19 +185,41 @@ func (d *DB) Intact() error {
 // leastRoom is what a disk must have left: below it a small write still finds its place where a payment does not.
 const leastRoom = 4 << 20
 
-// ErrNoRoom tells that the disk of the database's file is full, or as good as that.
-var ErrNoRoom = errors.New("the disk of the database file is full")
+// ErrNoRoom tells that the disk of the database is full, or as good as that.
+var ErrNoRoom = errors.New("the disk of the database is full")
 
-// HasRoom looks whether the disk of the database's file takes more. Of other engines only they themselves know.
-func (d *DB) HasRoom() error {
-	file, ok := d.engine.(*sqlite)
-	if !ok {
-		return nil
-	}
-	if left, known := roomOf(file.path); known && left < leastRoom {
+// HasRoom looks whether the disk of the database takes more.
+func (d *DB) HasRoom(ctx context.Context) error { return d.engine.hasRoom(ctx) }
+
+func (s *sqlite) hasRoom(context.Context) error {
+	if left, known := roomOf(s.path); known && left < leastRoom {
 		return ErrNoRoom
 	}
 	return nil
+}
+
+// fillRoom takes leastRoom of the disk for a moment: what does not fit into work_mem is written to a file, beside the
+// tables unless temp_tablespaces says otherwise, without log, lock or row.
+const fillRoom = `
+	WITH filler AS MATERIALIZED (SELECT repeat('x', 8192) AS bytes FROM generate_series(1, 512))
+	SELECT SUM(length(bytes)) FROM filler`
+
+// hasRoom has PostgreSQL try, for its disk may be anywhere. A row that is written again finds its place among those that
+// were there, and the log in a file that it has already, on a disk that takes no new payment. Where files of this kind
+// are bounded (temp_file_limit) nothing can be said.
+func (p *postgres) hasRoom(ctx context.Context) error {
+	err := p.write(ctx, time.Time{}, func(tx *Tx) error {
+		tx.Then(`SELECT set_config('work_mem', '64', TRUE)`)
+		tx.Then(fillRoom)
+		return nil
+	})
+	switch {
+	case hasCode(err, pgDiskFull):
+		return ErrNoRoom
+	case hasCode(err, pgLimitExceeded):
+		return nil
+	}
+	return err
 }
 
 // Micros is how an instant is kept; a zero one is NULL.

@@ -23,6 +23,8 @@ type lasting interface {
 	migrate(ctx context.Context, schema Schema) error
 	// pool describes the connections in use.
 	pool() PoolStats
+	// hasRoom looks whether the disk takes more.
+	hasRoom(ctx context.Context) error
 	close() error
 }
 

@@ -26,6 +26,8 @@ const (
 	pgSerialization    = "40001"
 	pgDivisionByZero   = "22012"
 	pgUndefinedTable   = "42P01"
+	pgDiskFull         = "53100"
+	pgLimitExceeded    = "53400"
 )
 
 const (

@@ -76,9 +76,12 @@ func tally(ctx context.Context, read reading, catalog string) (Tally, error) {
 		if !c.isMoney() {
 			continue
 		}
-		if sums[c.table+"."+c.name], err = number(ctx, read, `SELECT CAST(COALESCE(SUM(`+c.name+`), 0) AS BIGINT) FROM `+c.table); err != nil {
+		result, err := read(ctx, `SELECT `+sumOf(c.name)+` FROM `+c.table)
+		sum, err := One(result, err, func(r Rows) (s split, err error) { return s, r.Scan(&s.high, &s.low) })
+		if err != nil {
 			return nil, err
 		}
+		sums[c.table+"."+c.name] = sum.value()
 		if slices.Contains(all, column{c.table, "currency", "text"}) {
 			if err := sums.byCurrency(ctx, read, c); err != nil {
 				return nil, err
@@ -92,15 +95,30 @@ func tally(ctx context.Context, read reading, catalog string) (Tally, error) {
 func (t Tally) byCurrency(ctx context.Context, read reading, c column) error {
 	type sum struct {
 		currency string
-		minor    int64
+		split
 	}
-	result, err := read(ctx, `SELECT currency, CAST(COALESCE(SUM(`+c.name+`), 0) AS BIGINT) FROM `+c.table+` GROUP BY currency`)
-	sums, err := Collect(result, err, func(r Rows) (s sum, err error) { return s, r.Scan(&s.currency, &s.minor) })
+	result, err := read(ctx, `SELECT currency, `+sumOf(c.name)+` FROM `+c.table+` GROUP BY currency`)
+	sums, err := Collect(result, err, func(r Rows) (s sum, err error) { return s, r.Scan(&s.currency, &s.high, &s.low) })
 	for _, s := range sums {
-		t[c.table+"."+c.name+" "+s.currency] = s.minor
+		t[c.table+"."+c.name+" "+s.currency] = s.value()
 	}
 	return err
 }
+
+// split is a sum in two parts, which no database finds too large: what others have sent must not keep anybody from
+// making a backup.
+type split struct{ high, low int64 }
+
+const (
+	splitAt = 1_000_000_000
+	// sumInParts has a NAME in the place of the column.
+	sumInParts = `CAST(COALESCE(SUM(NAME / 1000000000), 0) AS BIGINT), CAST(COALESCE(SUM(NAME % 1000000000), 0) AS BIGINT)`
+)
+
+func sumOf(column string) string { return strings.ReplaceAll(sumInParts, "NAME", column) }
+
+// value is the sum; one beyond 64 bits is what is left of it there, in every copy the same.
+func (s split) value() int64 { return s.high*splitAt + s.low }
 
 func number(ctx context.Context, read reading, query string) (int64, error) {
 	result, err := read(ctx, query)

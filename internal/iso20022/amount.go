@@ -13,10 +13,17 @@ type money struct {
 	ok       bool
 }
 
+const (
+	// maxDigits is how many an amount has before its point: one more than the scheme knows, for bookings of many
+	// payments. However many amounts a file has, they add up.
+	maxDigits      = 10
+	currencyLength = 3
+)
+
 // readMoney reads an amount element. Banks write 100, 100.5, 100.00000 and, against the standard, 100,50. What has a
-// sign, a third decimal that counts or too many digits is not guessed at.
+// sign, a third decimal that counts, too many digits or no currency's code is not guessed at.
 func readMoney(e *element) money {
-	if e == nil {
+	if e == nil || len(e.currency) > currencyLength {
 		return money{}
 	}
 	minor, ok := parseDecimal(e.text)
@@ -26,7 +33,7 @@ func readMoney(e *element) money {
 func parseDecimal(text string) (minor int64, ok bool) {
 	whole, decimals, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
 	decimals = strings.TrimRight(decimals, "0")
-	if len(whole) == 0 || len(whole) > 15 || len(decimals) > 2 || !isDigits(whole) || !isDigits(decimals) {
+	if len(whole) == 0 || len(strings.TrimLeft(whole, "0")) > maxDigits || len(decimals) > 2 || !isDigits(whole) || !isDigits(decimals) {
 		return 0, false
 	}
 	minor, err := strconv.ParseInt(whole+(decimals + "00")[:2], 10, 64)

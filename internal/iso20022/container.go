@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"strings"
 )
@@ -18,6 +19,8 @@ const (
 	// archive must not fill the disk.
 	maxPackedRatio = 200
 	alwaysUnpacked = 16 << 20
+	// The list of an archive's files is held as a whole.
+	maxDirectoryBytes = 4 << 20
 )
 
 // ErrUnreadable is returned for a container that is broken: it says the same however often it is read.
@@ -40,13 +43,15 @@ func Unpack(name string, file io.ReaderAt, size int64, each func(Member) error) 
 	if n, _ := file.ReadAt(head, 0); !bytes.Equal(head[:n], []byte("PK\x03\x04")) {
 		return each(Member{name, func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(file, 0, size)), nil }})
 	}
-	archive, err := zip.NewReader(file, size)
-	if err != nil {
+	directory := &directoryReader{ReaderAt: file, left: maxDirectoryBytes}
+	archive, err := zip.NewReader(directory, size)
+	switch {
+	case directory.left < 0, err == nil && len(archive.File) > maxMembers:
+		return ErrTooLarge
+	case err != nil:
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	if len(archive.File) > maxMembers {
-		return ErrTooLarge
-	}
+	directory.left = math.MaxInt64
 	left := min(maxUnpackedBytes, alwaysUnpacked+maxPackedRatio*size)
 	for _, member := range archive.File {
 		if member.FileInfo().IsDir() || isLitter(member.Name) {
@@ -60,6 +65,19 @@ func Unpack(name string, file io.ReaderAt, size int64, each func(Member) error) 
 		left -= most
 	}
 	return nil
+}
+
+// directoryReader ends the reading of an archive's list that is longer than any bank's.
+type directoryReader struct {
+	io.ReaderAt
+	left int64
+}
+
+func (r *directoryReader) ReadAt(p []byte, at int64) (int, error) {
+	if r.left -= int64(len(p)); r.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return r.ReaderAt.ReadAt(p, at)
 }
 
 // isLitter tells what archiving programs leave between the files.

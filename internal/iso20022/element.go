@@ -1,6 +1,7 @@
 package iso20022
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -17,8 +18,21 @@ type element struct {
 	children []*element
 }
 
-// maxDepth is far beyond any message; a file that nests deeper is an attack.
-const maxDepth = 64
+const (
+	// maxDepth is far beyond any message; a file that nests deeper is an attack.
+	maxDepth = 64
+	// maxText is how much of a text is kept, beyond which no bank has anything to say: every payment of a booking is
+	// written down with it.
+	maxText = 4 << 10
+)
+
+// cut shortens a text to what is kept of one. It leaves no half of a character, and does not hold the rest.
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.Clone(strings.ToValidUTF8(text[:maxText], ""))
+}
 
 // readElement reads the element whose start was just met.
 func readElement(decoder *decoder, start xml.StartElement) (*element, error) {
@@ -26,8 +40,11 @@ func readElement(decoder *decoder, start xml.StartElement) (*element, error) {
 	var text []byte
 	for i := range start.Attr {
 		if start.Attr[i].Name.Local == "Ccy" {
-			e.currency = start.Attr[i].Value
+			e.currency = cut(start.Attr[i].Value)
 		}
+	}
+	if err := decoder.hold(elementWeight + len(e.name)); err != nil {
+		return nil, err
 	}
 	for {
 		token, err := decoder.Token()
@@ -43,12 +60,12 @@ func readElement(decoder *decoder, start xml.StartElement) (*element, error) {
 			e.children = append(e.children, child)
 		case xml.CharData:
 			// Between children there is only layout. A comment may part the text in two.
-			if len(e.children) == 0 && len(text)+len(token) <= maxPiece {
+			if len(e.children) == 0 && len(text) <= maxText {
 				text = append(text, token...)
 			}
 		case xml.EndElement:
-			e.text = strings.TrimSpace(string(text))
-			return e, nil
+			e.text = cut(string(bytes.TrimSpace(text)))
+			return e, decoder.hold(len(e.text) + len(e.currency))
 		}
 	}
 }

@@ -107,7 +107,7 @@ func newEntry(statement *Statement, index int, e *element) *Entry {
 		IsBooked:    isBooked(cmp.Or(e.value("Sts", "Cd"), e.value("Sts"))),
 		BookingDate: dateOf(e.find("BookgDt")), ValueDate: dateOf(e.find("ValDt")),
 		Code: readBankCode(e.find("BkTxCd")),
-		Text: strings.Join(e.values("AddtlNtryInf"), " "),
+		Text: cut(strings.Join(e.values("AddtlNtryInf"), " ")),
 	}
 	switch sign := e.value("CdtDbtInd"); {
 	case !amount.ok:
@@ -153,7 +153,7 @@ func (entry *Entry) newLine(e, details *element) Line {
 		BankReference:    identifier(cmp.Or(references.value("AcctSvcrRef"), references.value("Prtry", "Ref"))),
 		Code:             readBankCode(details.find("BkTxCd")),
 		Remittance:       readRemittance(details.find("RmtInf")),
-		Text:             strings.Join(details.values("AddtlTxInf"), " "),
+		Text:             cut(strings.Join(details.values("AddtlTxInf"), " ")),
 		Account:          entry.otherAccount(details.find("RltdPties")),
 	}
 	if sign := details.value("CdtDbtInd"); sign == creditMark || sign == debitMark {
@@ -195,7 +195,7 @@ func readRemittance(e *element) string {
 			texts = append(texts, reference)
 		}
 	}
-	return strings.Join(texts, " ")
+	return cut(strings.Join(texts, " "))
 }
 
 func readBankCode(e *element) BankCode {

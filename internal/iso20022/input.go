@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -28,14 +29,49 @@ func newDecoder(input io.Reader) *decoder {
 	return d
 }
 
-// maxPiece bounds a text, a comment or a tag: more is an attack, for the XML reader holds each as a whole.
-const maxPiece = 1 << 20
+const (
+	// maxPiece bounds a text, a comment or a tag: more is an attack, for the XML reader holds each as a whole.
+	maxPiece = 1 << 20
+	// maxHeld bounds what is held of a file at a time, which is a booking with all its payments: a hundred thousand of
+	// them have their place.
+	maxHeld = 512 << 20
+	// maxBeside is what files may hold that are read beside each other.
+	maxBeside = 32 << 20
+	// elementWeight is about what an element takes beside its text.
+	elementWeight = 128
+)
 
-// decoder is the XML reader with a bound for each piece.
+// decoder is the XML reader with a bound for each piece, and for what is made of them.
 type decoder struct {
 	*xml.Decoder
 	meter *meter
 	depth int
+	// held is what was made of the file and is still needed. Whoever needs it no more puts it back to what it was.
+	held    int
+	isHeavy bool
+}
+
+// heavy is whoever holds more than maxBeside: of several who send large bookings at once, one is read.
+var heavy sync.Mutex
+
+// hold counts what is kept.
+func (d *decoder) hold(bytes int) error {
+	d.held += bytes
+	if d.held > maxHeld {
+		return fmt.Errorf("iso20022: a booking of more than %d bytes", maxHeld)
+	}
+	if d.held > maxBeside && !d.isHeavy {
+		heavy.Lock()
+		d.isHeavy = true
+	}
+	return nil
+}
+
+// end lets the next one hold much.
+func (d *decoder) end() {
+	if d.isHeavy {
+		heavy.Unlock()
+	}
 }
 
 // Token gives the next piece. Elements nest as deep as in no message before the file is given up.

@@ -22,10 +22,15 @@ type Visitor struct {
 
 // Read tells a visitor what a bank's file says. It holds one entry at a time, however long the file is.
 func Read(input io.Reader, visit Visitor) error {
-	decoder := newDecoder(input)
+	d := newDecoder(input)
+	defer d.end()
+	return d.read(visit)
+}
+
+func (d *decoder) read(visit Visitor) error {
 	found, root := false, ""
 	for {
-		token, err := decoder.Token()
+		token, err := d.Token()
 		if errors.Is(err, io.EOF) && found {
 			return nil
 		}
@@ -40,13 +45,13 @@ func Read(input io.Reader, visit Visitor) error {
 			continue
 		}
 		if root == "" {
-			root = start.Name.Local
+			root = cut(start.Name.Local)
 		}
 		// Anything else is an envelope, and the message is inside.
 		if kind := accountKinds[start.Name.Local]; kind != "" {
-			found, err = true, readAccount(decoder, kind, visit)
+			found, err = true, readAccount(d, kind, visit)
 		} else if start.Name.Local == "CstmrPmtStsRpt" {
-			found, err = true, readStatusReport(decoder, visit)
+			found, err = true, readStatusReport(d, visit)
 		}
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -300,6 +301,19 @@ func TestUnpack(t *testing.T) {
 		names, err := unpack(zipped(t, map[string][]byte{"a.xml": whole, "sub/b.xml": whole, "__MACOSX/._a.xml": []byte("x"), ".DS_Store": []byte("x")}))
 		if err != nil || len(names) != 2 {
 			t.Errorf("%v, %v", names, err)
+		}
+	})
+	t.Run("a zip with a list of very many files is not held", func(t *testing.T) {
+		t.Parallel()
+		var content bytes.Buffer
+		archive := zip.NewWriter(&content)
+		for i := range 100_000 {
+			_, err := archive.CreateRaw(&zip.FileHeader{Name: strconv.Itoa(i)})
+			must(t, err)
+		}
+		must(t, archive.Close())
+		if names, err := unpack(content.Bytes()); !errors.Is(err, iso20022.ErrTooLarge) || len(names) > 0 {
+			t.Errorf("%d files, %v", len(names), err)
 		}
 	})
 	t.Run("a zip that is cut off is an error", func(t *testing.T) {

@@ -45,7 +45,7 @@ func readReason(infos []*element, texts ...string) Reason {
 		}
 		words = append(words, info.values("AddtlInf")...)
 	}
-	r.Text = strings.Join(words, " ")
+	r.Text = cut(strings.Join(words, " "))
 	if r.Given != "" && r.Given != narrative && (knownReasons[r.Given] || looksLikeCode(r.Given)) {
 		r.Code, r.Given = r.Given, ""
 		return r

@@ -50,7 +50,10 @@ func readAccount(decoder *decoder, kind AccountKind, visit Visitor) error {
 	return eachChild(decoder, func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "Rpt", "Stmt", "Ntfctn":
-			return readStatement(decoder, &Statement{Kind: kind, MessageID: messageID}, visit)
+			held := decoder.held
+			err := readStatement(decoder, &Statement{Kind: kind, MessageID: messageID}, visit)
+			decoder.held = held
+			return err
 		}
 		e, err := readElement(decoder, start)
 		if err == nil && e.name == "GrpHdr" {
@@ -70,6 +73,7 @@ func readStatement(decoder *decoder, statement *Statement, visit Visitor) error 
 		return visit.Statement(statement)
 	}
 	err := eachChild(decoder, func(start xml.StartElement) error {
+		held := decoder.held
 		e, err := readElement(decoder, start)
 		if err != nil {
 			return err
@@ -78,6 +82,7 @@ func readStatement(decoder *decoder, statement *Statement, visit Visitor) error 
 			statement.take(e)
 			return nil
 		}
+		decoder.held = held // it is gone once it was told
 		if err := tell(); err != nil || visit.Entry == nil {
 			return err
 		}
@@ -105,7 +110,9 @@ func (s *Statement) take(e *element) {
 		s.From, s.To = readDate(e.value("FrDtTm")), readDate(e.value("ToDtTm"))
 	case "Acct":
 		s.Account, _ = sepa.ParseIBAN(e.value("Id", "IBAN"))
-		s.Currency = e.value("Ccy")
+		if currency := e.value("Ccy"); len(currency) <= currencyLength {
+			s.Currency = currency
+		}
 	case "Bal":
 		amount := readMoney(e.find("Amt"))
 		if e.value("CdtDbtInd") == debitMark {

@@ -86,6 +86,8 @@ type statusReport struct {
 func readStatusReport(decoder *decoder, visit Visitor) error {
 	r := &statusReport{visit: visit}
 	return eachChild(decoder, func(start xml.StartElement) error {
+		held := decoder.held
+		defer func() { decoder.held = held }() // it is gone once it was told
 		if start.Name.Local == "OrgnlPmtInfAndSts" {
 			return r.readBlock(decoder)
 		}
@@ -127,6 +129,7 @@ func (r *statusReport) readBlock(decoder *decoder) error {
 	r.blockSet = false
 	block := &element{}
 	err := eachChild(decoder, func(start xml.StartElement) error {
+		held := decoder.held
 		e, err := readElement(decoder, start)
 		if err != nil {
 			return err
@@ -135,6 +138,7 @@ func (r *statusReport) readBlock(decoder *decoder) error {
 			block.children = append(block.children, e)
 			return nil
 		}
+		decoder.held = held
 		if err := r.tellBlock(block); err != nil {
 			return err
 		}

@@ -154,7 +154,9 @@ func withoutBody(err error) error {
 // ask adds what the provider tells of somebody only when asked: many put no roles into
 // the proof itself. What stands there holds.
 func (p *Provider) ask(ctx context.Context, known *oidc.Provider, token *oauth2.Token, subject string, claims map[string]any) error {
-	if known.UserInfoEndpoint() == "" || claimAt(claims, p.RoleClaim) != nil && claimAt(claims, "email") != nil {
+	_, hasRole := claimAt(claims, p.RoleClaim)
+	_, hasEmail := claimAt(claims, "email")
+	if known.UserInfoEndpoint() == "" || hasRole && hasEmail {
 		return nil
 	}
 	info, err := known.UserInfo(ctx, oauth2.StaticTokenSource(token))
@@ -183,26 +185,27 @@ func (p *Provider) vouched(subject string, claims map[string]any) Vouched {
 		Subject: p.Issuer + " " + subject, Email: strings.TrimSpace(email), IsVerified: verified == "true", IsDoubted: verified == "false",
 		Roles: textsAt(claims, p.RoleClaim), Tenants: textsAt(claims, p.TenantsClaim),
 	}
-	v.HasTenants = claimAt(claims, p.TenantsClaim) != nil
+	_, v.HasTenants = claimAt(claims, p.TenantsClaim) // a claim that is null names nobody
 	return v
 }
 
 // claimAt finds a claim by its name, or by a path with points in it.
-func claimAt(claims map[string]any, path string) any {
-	if value, found := claims[path]; found {
-		return value
+func claimAt(claims map[string]any, path string) (value any, found bool) {
+	if value, found = claims[path]; found {
+		return value, true
 	}
 	name, rest, isPath := strings.Cut(path, ".")
 	within, isObject := claims[name].(map[string]any)
 	if !isPath || !isObject {
-		return nil
+		return nil, false
 	}
 	return claimAt(within, rest)
 }
 
 // textsAt are the words of a claim: one, or a list.
 func textsAt(claims map[string]any, path string) (texts []string) {
-	switch said := claimAt(claims, path).(type) {
+	claim, _ := claimAt(claims, path)
+	switch said := claim.(type) {
 	case string:
 		texts = strings.FieldsFunc(said, func(letter rune) bool { return letter == ',' })
 	case []any:

@@ -35,6 +35,7 @@ func TestWhatAProviderClaims(t *testing.T) {
 		{"tenants by id and by name", map[string]any{"r": "admin", "t": []any{shop.ID.String(), "Talmarkt"}}, "r", store.Administrator, false, []uuid.UUID{shop.ID, rival.ID}},
 		{"a star is all", map[string]any{"r": "admin", "t": "*"}, "r", store.Administrator, true, nil},
 		{"unknown tenants are none", map[string]any{"r": "admin", "t": "Elsewhere"}, "r", store.Administrator, false, nil},
+		{"a claim that is null names nobody", map[string]any{"r": "admin", "t": nil}, "r", store.Administrator, false, nil},
 		{"an empty list is nobody, not everybody", map[string]any{"r": "admin", "t": []any{}}, "r", store.Administrator, false, nil},
 	} {
 		t.Run(example.name, func(t *testing.T) {

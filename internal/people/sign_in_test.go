@@ -308,6 +308,28 @@ func TestAccessIsTakenAway(t *testing.T) {
 			}
 			c.wantOut(t, cookie, "removed")
 		},
+		"a restored database lets in who has password and code, and nobody else": func(t *testing.T, c *counter) {
+			cookie := c.welcomed(t)
+			err := c.Store.Write(t.Context(), c.clock.at, func(tx *store.Tx) error {
+				tx.AddPasskey(store.Passkey{ID: payment.NewID(), OperatorID: c.ada.ID, Name: "Key ring", CredentialID: "abc", Credential: "{}", CreatedAt: c.clock.at})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.Store.Write(t.Context(), c.clock.at, func(tx *store.Tx) error {
+				tx.MarkRestored(c.clock.at)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.wantOut(t, cookie, "restored")
+			if keys, err := c.Store.Passkeys(t.Context(), c.ada.ID); err != nil || len(keys) > 0 {
+				t.Errorf("%d passkeys are left, whose counters are older than they: %v", len(keys), err)
+			}
+			c.wantIn(t, c.signIn(t))
+		},
 	})
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -133,4 +134,17 @@ func (tx *Tx) countOlder(of older) (counted bool, err error) {
 			of.tenantID, held[last], held[0], uuid.Nil)
 	}
 	return true, nil
+}
+
+// countAnew has everything counted again by CountOlder, as if nothing had been.
+func (tx *Tx) countAnew() {
+	for _, table := range []string{"count_days", "count_changes", "count_older"} {
+		tx.Then(`DELETE FROM ` + table)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(countOlder)) {
+		tx.Then(`
+			INSERT INTO count_older (tenant_id, kind, counted_above)
+			SELECT n.id, '` + kind + `', t.id FROM tenants n JOIN ` + kind + ` t ON t.tenant_id = n.id
+				AND t.id = (SELECT x.id FROM ` + kind + ` x WHERE x.tenant_id = n.id ORDER BY x.id DESC LIMIT 1)`)
+	}
 }

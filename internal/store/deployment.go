@@ -45,7 +45,7 @@ func (s *Store) CheckEnvironment(ctx context.Context, environment merchant.Envir
 // ProveWrite writes a row as it is: a disk that is full, or a database that only reads, is found out before a payer
 // does.
 func (s *Store) ProveWrite(ctx context.Context, now time.Time) error {
-	if err := s.HasRoom(); err != nil {
+	if err := s.HasRoom(ctx); err != nil {
 		return err
 	}
 	return s.Write(ctx, now, func(tx *Tx) error {
