@@ -126,7 +126,7 @@ generate: ## Make the generated files again
 	@go generate ./...
 
 .PHONY: verify
-verify: bin/helm bin/kubeconform ## Check that generated files are fresh, module files tidy, deploy/ right, and both API documents by npm's tools
+verify: bin/helm bin/kubeconform bin/compose ## Check that generated files are fresh, module files tidy, deploy/ right, and both API documents by npm's tools
 	@scripts/verify-generated
 	@go mod tidy -diff
 	@cd tools && go mod tidy -diff
@@ -173,6 +173,9 @@ bin/nfpm: tools/deploy/go.mod
 
 bin/helm: tools/deploy/go.mod
 	@go build -C tools/deploy -o ../../$@ helm.sh/helm/v3/cmd/helm
+
+bin/compose: tools/deploy/go.mod
+	@go build -C tools/deploy -o ../../$@ github.com/compose-spec/compose-go/v2/cmd
 
 bin/kubeconform: tools/deploy/go.mod
 	@go build -C tools/deploy -o ../../$@ github.com/yannh/kubeconform/cmd/kubeconform

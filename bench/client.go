@@ -4,10 +4,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -23,6 +25,7 @@ type client struct {
 	reader     *bufio.Reader
 	host       string
 	buffer     []byte
+	answer     []byte
 	isBroken   bool
 }
 
@@ -74,4 +77,40 @@ func (c *client) exchange(request []byte) (status int, answer []byte, err error)
 	defer response.Body.Close()
 	answer, err = io.ReadAll(response.Body)
 	return response.StatusCode, answer, err
+}
+
+// ask is exchange without the cost of net/http, for answers that say how long they are.
+func (c *client) ask(request []byte) (status int, answer []byte, err error) {
+	if _, err := c.connection.Write(request); err != nil {
+		return 0, nil, err
+	}
+	first, err := c.reader.ReadSlice('\n')
+	if err != nil {
+		return 0, nil, err
+	}
+	const statusAt, statusEnd = len("HTTP/1.1 "), len("HTTP/1.1 200")
+	if len(first) < statusEnd {
+		return 0, nil, fmt.Errorf("answered %q", first)
+	}
+	if status, err = strconv.Atoi(string(first[statusAt:statusEnd])); err != nil {
+		return 0, nil, err
+	}
+	length := 0
+	for {
+		line, err := c.reader.ReadSlice('\n')
+		if err != nil {
+			return 0, nil, err
+		}
+		if len(line) <= len("\r\n") {
+			break
+		}
+		if value, is := bytes.CutPrefix(line, []byte("Content-Length: ")); is {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+	c.answer = slices.Grow(c.answer[:0], length)[:length]
+	_, err = io.ReadFull(c.reader, c.answer)
+	return status, c.answer, err
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,6 +31,11 @@ type loadJob struct {
 	Merchants   []merchant
 	// Path is what is asked for, where that is always the same.
 	Path string
+	// Rate is how many requests a second are due in a rush, 0 for as many as Connections bring about.
+	Rate float64
+
+	// addresses counts the clients that requests have come from.
+	addresses *atomic.Uint32
 }
 
 // loadResult is what the load process prints.
@@ -38,17 +44,18 @@ type loadResult struct {
 	Errors   int
 	Trouble  string
 	Seconds  float64
+	// Of a rush: how many were due, refused at once, and answered too late.
+	Due, Refused, Late int
 }
 
 // caller is one connection's worth of load.
 type caller struct {
-	job       *loadJob
-	number    int
-	client    *client
-	random    *rand.Rand
-	sequence  int
-	addresses uint32
-	tokens    []string // sessions that are waiting to be paid
+	job      *loadJob
+	number   int
+	client   *client
+	random   *rand.Rand
+	sequence int
+	tokens   []string // sessions that are waiting to be paid
 }
 
 // loadKind is a kind of request. Prepare is not measured.
@@ -68,28 +75,31 @@ var loadKinds = map[string]loadKind{
 
 // load runs a job in a process of its own and gives requests per second.
 func load(ctx context.Context, job loadJob) (sample, error) {
+	result, err := runLoad(ctx, job)
+	return result.sample(), err
+}
+
+func runLoad(ctx context.Context, job loadJob) (result loadResult, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return sample{}, err
+		return result, err
 	}
 	task, err := json.Marshal(job)
 	if err != nil {
-		return sample{}, err
+		return result, err
 	}
 	command := exec.CommandContext(ctx, self, loadCommand)
 	command.Stdin = bytes.NewReader(task)
 	command.Stderr = os.Stderr
 	output, err := command.Output()
 	if err != nil {
-		return sample{}, fmt.Errorf("making load: %w", err)
+		return result, fmt.Errorf("making load: %w", err)
 	}
-	var result loadResult
-	if err := json.Unmarshal(output, &result); err != nil {
-		return sample{}, err
-	}
-	return sample{
-		figure: float64(result.Requests) / result.Seconds, errors: result.Errors, trouble: result.Trouble,
-	}, nil
+	return result, json.Unmarshal(output, &result)
+}
+
+func (r loadResult) sample() sample {
+	return sample{figure: float64(r.Requests) / r.Seconds, errors: r.Errors, trouble: r.Trouble}
 }
 
 // makeLoad is the load process: it reads a job and prints the result.
@@ -98,11 +108,17 @@ func makeLoad(in io.Reader, out io.Writer) error {
 	if err := json.NewDecoder(in).Decode(&job); err != nil {
 		return err
 	}
+	// Rounds follow one another within a second: they must not begin alike.
+	job.addresses = &atomic.Uint32{}
+	job.addresses.Store(rand.Uint32())
+	if job.Kind == rushKind {
+		return job.rush(out)
+	}
 	kind, ok := loadKinds[job.Kind]
 	if !ok {
 		return fmt.Errorf("there is no load %q", job.Kind)
 	}
-	callers, err := job.connect()
+	callers, err := job.connect(job.Connections)
 	if err != nil {
 		return err
 	}
@@ -114,8 +130,8 @@ func makeLoad(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(job.run(callers, kind.request))
 }
 
-func (j *loadJob) connect() ([]*caller, error) {
-	callers := make([]*caller, j.Connections)
+func (j *loadJob) connect(count int) ([]*caller, error) {
+	callers := make([]*caller, count)
 	for i := range callers {
 		connection, err := dial(j.Address)
 		if err != nil {
@@ -123,8 +139,6 @@ func (j *loadJob) connect() ([]*caller, error) {
 		}
 		callers[i] = &caller{
 			job: j, number: i, client: connection, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-			// Rounds follow one another within a second: they must not begin alike.
-			addresses: rand.Uint32(),
 		}
 	}
 	return callers, nil

@@ -17,7 +17,7 @@ const approvedIBAN = "DE02120300000000202051"
 // createSession asks for a session for somebody new and gives its token. Keys
 // are taken in turn, each caller beginning elsewhere.
 func (c *caller) createSession() (string, error) {
-	m := c.job.Merchants[(c.number*len(c.job.Merchants)/c.job.Connections+c.sequence)%len(c.job.Merchants)]
+	m := c.job.Merchants[(c.number*len(c.job.Merchants)/connections+c.sequence)%len(c.job.Merchants)]
 	c.sequence++
 	body := fmt.Appendf(nil, `{"campaign_id":%q,"lead":{"first_name":"Erika","last_name":"Mustermann",`+
 		`"email":"erika.%016x@shop.example","country":"DE","address":"Musterstr. 1","city":"Berlin",`+
@@ -68,19 +68,9 @@ func (c *caller) payNext() error {
 	return nil
 }
 
-// addressBits and callerBits share out the addresses below 10.0.0.0/8.
-const (
-	addressBits = 24
-	callerBits  = 4
-)
-
-// clientIP is another one each time, from a range of the caller's own: one
-// payment per second and address is all that the limits let through. The count
-// begins at random, because the last round may be less than a second ago, and
-// stays within the range, or two callers would now and then meet.
+// clientIP is another one each time, below 10.0.0.0/8: one payment per second and
+// address is all that the limits let through.
 func (c *caller) clientIP() string {
-	const ownBits = addressBits - callerBits
-	c.addresses++
-	n := uint32(c.number)<<ownBits + c.addresses%(1<<ownBits)
+	n := c.job.addresses.Add(1)
 	return fmt.Sprintf("10.%d.%d.%d", byte(n>>16), byte(n>>8), byte(n))
 }

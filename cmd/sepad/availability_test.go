@@ -47,6 +47,7 @@ func TestHighAvailability(t *testing.T) {
 		held time.Duration
 	}{
 		{"the primary is killed", d.killPrimary, 5 * time.Second},
+		{"the primary is cut off from the network", d.cutPrimaryOff, 15 * time.Second},
 		{"a planned switch", d.switchOver, 5 * time.Second},
 		{"one of three etcd is away", func() func() { return d.killEtcd(1) }, 10 * time.Second},
 		{"etcd has no majority (failsafe mode)", d.loseMajority, 20 * time.Second},
@@ -237,6 +238,8 @@ func (d *drill) killPrimary() func() {
 	d.base.Kill(primary)
 	return func() { d.must(d.base.Revive(primary)) }
 }
+
+func (d *drill) cutPrimaryOff() func() { return d.base.CutOff(d.base.Primary()) }
 
 func (d *drill) switchOver() func() {
 	d.must(d.base.Switchover())

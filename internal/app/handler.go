@@ -21,7 +21,7 @@ import (
 func (a *App) newHandlers() (public, operator http.Handler) {
 	pages, admin := a.page(), a.admin()
 	admin.Guests = pages.OperatorRoutes()
-	open := slices.Concat(a.openRoutes(), a.attended(a.api().Routes()), a.attended(pages.Routes()))
+	open := slices.Concat(a.openRoutes(), page.AssetRoutes(), a.attended(a.api().Routes(), web.Refuse), a.attended(pages.Routes(), pages.Explain))
 	closed := append(slices.Concat(admin.Routes(), a.dashboard(pages).Routes()), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
 	if a.config.OperatorListen == "" {
 		return a.front(append(open, closed...)), nil
@@ -29,9 +29,9 @@ func (a *App) newHandlers() (public, operator http.Handler) {
 	return a.front(open), a.front(slices.Concat(a.healthRoutes(), page.AssetRoutes(), closed))
 }
 
-// attended are routes whose callers do not wait for ever: what the database cannot do for them in time is refused.
-// Operators wait for as long as it takes, and where no timeout is set everybody does.
-func (a *App) attended(routes []web.Route) []web.Route {
+// attended are routes whose callers do not wait for ever: what the database cannot do for them in time is refused, at
+// the door where that can be told there. Operators wait for as long as it takes, and where no timeout is set everybody does.
+func (a *App) attended(routes []web.Route, refuse func(http.ResponseWriter, *http.Request, error) error) []web.Route {
 	if a.config.DatabaseTimeout == 0 {
 		return routes
 	}
@@ -45,7 +45,11 @@ func (a *App) attended(routes []web.Route) []web.Route {
 			purpose, patience = db.Listing, listPatience
 		}
 		routes[i].Handler = func(w http.ResponseWriter, r *http.Request) error {
-			return route.Handler(w, r.WithContext(db.Attend(r.Context(), purpose, patience)))
+			ctx := db.Attend(r.Context(), purpose, patience)
+			if err := a.Store.Admit(ctx); err != nil {
+				return refuse(w, r, err)
+			}
+			return route.Handler(w, r.WithContext(ctx))
 		}
 	}
 	return routes
@@ -55,7 +59,7 @@ func (a *App) attended(routes []web.Route) []web.Route {
 func (a *App) front(routes []web.Route) http.Handler {
 	front := web.Front{
 		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: a.world, Observe: a.metrics.ObserveRequest,
-		HTTPSOnly: a.config.Environment == merchant.Production,
+		HTTPSOnly: a.config.Environment == merchant.Production, TurnedAway: a.metrics.CountTurnedAway,
 	}
 	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
 }

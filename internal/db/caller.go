@@ -58,6 +58,16 @@ func purposeOf(ctx context.Context) Purpose {
 	return Unattended
 }
 
+// Admit tells somebody at the door, before anything is done for him, whether his work would be begun. What is refused
+// costs nothing but this look, and lists are refused while payments wait.
+func (d *DB) Admit(ctx context.Context) error {
+	c := callerOf(ctx)
+	if c == nil || d.queues[c.purpose].hasRoom() && (c.purpose != Listing || !d.queues[Paying].isPressed()) {
+		return nil
+	}
+	return ErrBusy
+}
+
 // begin admits a step of somebody's work and bounds it; end must be called after it.
 func (d *DB) begin(ctx context.Context) (within context.Context, end func(), err error) {
 	c := callerOf(ctx)
@@ -126,10 +136,26 @@ type turnstile struct {
 	perSecond float64
 }
 
+// room is how many may be inside before newcomers are refused.
+func (t *turnstile) room() int { return max(alwaysAdmitted, int(t.perSecond*stepTime.Seconds())) }
+
+func (t *turnstile) hasRoom() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.inside < t.room()
+}
+
+// isPressed tells that half of the room is taken: soon somebody will have to be refused.
+func (t *turnstile) isPressed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return 2*t.inside >= t.room()
+}
+
 func (t *turnstile) enter(begun bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !begun && t.inside >= max(alwaysAdmitted, int(t.perSecond*stepTime.Seconds())) {
+	if !begun && t.inside >= t.room() {
 		return false
 	}
 	t.inside++

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -37,4 +38,34 @@ func TestTurnstile(t *testing.T) {
 	if got := rush(false, 10_000); got < 1900 || got > 2001 {
 		t.Errorf("%d are admitted where 8000 a second are done", got)
 	}
+}
+
+// TestTheDoor has so many payments wait that newcomers are refused before anything is done for them.
+func TestTheDoor(t *testing.T) {
+	t.Parallel()
+	var d DB
+	at := func(purpose Purpose) error { return d.Admit(Attend(t.Context(), purpose, time.Second)) }
+	expect := func(when string, paying, listing bool) {
+		t.Helper()
+		for purpose, want := range map[Purpose]bool{Paying: paying, Listing: listing, Ordinary: true} {
+			if err := at(purpose); (err == nil) != want || err != nil && !errors.Is(err, ErrBusy) {
+				t.Errorf("%s: purpose %d is told %v", when, purpose, err)
+			}
+		}
+		if err := d.Admit(t.Context()); err != nil {
+			t.Errorf("%s: work that nobody waits for is told %v", when, err)
+		}
+	}
+	enter := func(count int) {
+		for range count {
+			d.queues[Paying].enter(false)
+		}
+	}
+	expect("at rest", true, true)
+	enter(alwaysAdmitted / 2)
+	expect("while payments wait", true, false)
+	enter(alwaysAdmitted / 2)
+	expect("once there is no room", false, false)
+	d.queues[Paying].leave(time.Unix(1_800_000_000, 0))
+	expect("once there is room again", true, false)
 }

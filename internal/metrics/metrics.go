@@ -30,6 +30,7 @@ type Metrics struct {
 	deliveries     *prometheus.CounterVec
 	deliveryTook   prometheus.Histogram
 	limitRefusals  *prometheus.CounterVec
+	turnedAway     prometheus.Counter
 	redisOutages   prometheus.Counter
 	forgotten      *prometheus.CounterVec
 	failedReadings prometheus.Counter
@@ -48,13 +49,14 @@ func New(own clock.Clock) *Metrics {
 		deliveries:     counters("sepad_webhook_attempts_total", "Attempts to deliver an event.", "outcome"),
 		deliveryTook:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sepad_webhook_attempt_duration_seconds", Help: "Time that receivers of events took.", Buckets: gatewayBuckets}),
 		limitRefusals:  counters("sepad_limit_refusals_total", "Requests refused because of a rate limit.", "scope"),
+		turnedAway:     counter("sepad_http_turned_away_total", "Requests that were not begun because they could not have been answered in time."),
 		redisOutages:   counter("sepad_redis_outages_total", "Times that Redis went away and limits were kept per process."),
 		forgotten:      counters("sepad_forgotten_rows_total", "Rows removed because their time was over.", "kind"),
 		failedReadings: counter("sepad_metrics_failed_readings_total", "Figures that could not be read from the database."),
 	}
 	m.registry.MustRegister(
 		m.requests, m.requestTook, m.gatewayCalls, m.gatewayTook, m.deliveries, m.deliveryTook,
-		m.limitRefusals, m.redisOutages, m.forgotten, m.failedReadings,
+		m.limitRefusals, m.turnedAway, m.redisOutages, m.forgotten, m.failedReadings,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -104,6 +106,9 @@ func (m *Metrics) ObserveDelivery(outcome string, took time.Duration) {
 
 // CountLimitRefusal counts a request that came too soon.
 func (m *Metrics) CountLimitRefusal(scope string) { m.limitRefusals.WithLabelValues(scope).Inc() }
+
+// CountTurnedAway counts a request that was not begun.
+func (m *Metrics) CountTurnedAway() { m.turnedAway.Inc() }
 
 // CountRedisOutage counts a time that Redis went away.
 func (m *Metrics) CountRedisOutage() { m.redisOutages.Inc() }

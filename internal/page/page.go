@@ -54,7 +54,7 @@ type Page struct {
 
 // Routes are the addresses of the page.
 func (p *Page) Routes() []web.Route {
-	return append(AssetRoutes(), []web.Route{
+	return []web.Route{
 		{Method: http.MethodGet, Pattern: "/pay/{token}/", Handler: p.explained(p.show)},
 		{Method: http.MethodPost, Pattern: "/pay/{token}/", Work: web.Payment, Handler: p.explained(p.submit)},
 		{Method: http.MethodGet, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
@@ -63,7 +63,7 @@ func (p *Page) Routes() []web.Route {
 		{Method: http.MethodPost, Pattern: "/pay/{token}/{part}/", Handler: choose(map[string]web.Handler{
 			"bank": p.lookUpBank, "draft": p.takeDraft,
 		})},
-	}...)
+	}
 }
 
 // AssetRoutes are what pages are made of, previews too.
@@ -82,26 +82,38 @@ func choose(parts map[string]web.Handler) web.Handler {
 	}
 }
 
-// explained answers refusals and failures with a page in the payer's language.
+// explained answers refusals and failures with a page.
 func (p *Page) explained(next web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		err := next(w, r)
-		if err == nil || errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-			return err
+		if err := next(w, r); err != nil {
+			return p.Explain(w, r, err)
 		}
-		l := p.chooseLanguage(w, r, r.URL.Query().Get("lang"))
-		if refusal, ok := errors.AsType[*web.StatusError](err); ok {
-			for name, text := range refusal.Header {
-				w.Header().Set(name, text)
-			}
-			return write(w, r, refusal.Status, "page.html", plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
-		}
-		if payment.KindOf(err) == payment.NotFound {
-			return write(w, r, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
-		}
-		p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
-		return write(w, r, http.StatusInternalServerError, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
+		return nil
 	}
+}
+
+// Explain answers a refusal or a failure with a page in the payer's language.
+func (p *Page) Explain(w http.ResponseWriter, r *http.Request, err error) error {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return err
+	}
+	l := p.chooseLanguage(w, r, r.URL.Query().Get("lang"))
+	if refusal, ok := errors.AsType[*web.StatusError](err); ok {
+		for name, text := range refusal.Header {
+			w.Header().Set(name, text)
+		}
+		return write(w, r, refusal.Status, "page.html", plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
+	}
+	if payment.KindOf(err) == payment.NotFound {
+		return write(w, r, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
+	}
+	status := http.StatusInternalServerError
+	if web.IsOverload(err) {
+		status, _ = web.Describe(w, r, err)
+	} else {
+		p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
+	}
+	return write(w, r, status, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
 }
 
 // visit is a session as one request finds it.

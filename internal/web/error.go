@@ -79,6 +79,14 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	WriteJSON(w, r, status, errorBody{Detail: detail, StatusCode: status})
 }
 
+// Refuse leaves the answer to a refusal to WriteError.
+func Refuse(_ http.ResponseWriter, _ *http.Request, err error) error { return err }
+
+// IsOverload tells that the database could not do a piece of work in time.
+func IsOverload(err error) bool {
+	return errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrSilent)
+}
+
 // Describe gives the status of an error and what the caller is told, and sets the headers
 // that go with it; it is for answers that are not JSON.
 func Describe(w http.ResponseWriter, r *http.Request, err error) (status int, detail any) {
@@ -94,9 +102,8 @@ func Describe(w http.ResponseWriter, r *http.Request, err error) (status int, de
 		}
 		return statuses[e.Kind], e.Detail
 	}
-	if errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrSilent) {
-		w.Header().Set("Retry-After", retryAfter)
-		logger(r.Context()).LogAttrs(r.Context(), slog.LevelWarn, "request turned away", slog.Any("error", err))
+	if IsOverload(err) {
+		describeOverload(w.Header(), r, err)
 		return http.StatusServiceUnavailable, "The service is overloaded. Try again in a moment."
 	}
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
@@ -104,6 +111,20 @@ func Describe(w http.ResponseWriter, r *http.Request, err error) (status int, de
 	}
 	logger(r.Context()).LogAttrs(r.Context(), slog.LevelError, "request failed", slog.Any("error", err))
 	return http.StatusInternalServerError, "Internal server error"
+}
+
+// describeOverload says when to come again, to pages of any site: it tells nothing about anybody.
+func describeOverload(header http.Header, r *http.Request, err error) {
+	header.Set("Retry-After", retryAfter)
+	if r.Header.Get("Origin") != "" && header.Get("Access-Control-Allow-Origin") == "" {
+		header.Set("Access-Control-Allow-Origin", "*")
+		header.Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
+	}
+	if known := infoOf(r.Context()); known != nil && errors.Is(err, store.ErrBusy) {
+		known.turnedAway = true
+		return
+	}
+	logger(r.Context()).LogAttrs(r.Context(), slog.LevelWarn, "the database was too slow for a request", slog.Any("error", err))
 }
 
 var encoders = sync.Pool{New: func() any {

@@ -23,6 +23,8 @@ type Front struct {
 	HTTPSOnly bool
 	// Observe is told of every answer; nil when nobody measures.
 	Observe func(method, route string, status int, took time.Duration)
+	// TurnedAway is told of every request that was not begun for want of time; nil when nobody counts.
+	TurnedAway func()
 }
 
 // info is what is known of a request beside itself. One request is served by
@@ -37,6 +39,8 @@ type info struct {
 	trace    string // the id of the trace, "" for none
 	quiet    bool
 	caller   Caller
+	// turnedAway tells that nothing was begun, because it could not have been answered in time.
+	turnedAway bool
 }
 
 // Caller is who has called, as the log names them: nobody by address.
@@ -113,6 +117,7 @@ var (
 
 // Wrap puts the front before a handler.
 func (f Front) Wrap(next http.Handler) http.Handler {
+	crowd := &crowd{logger: f.Logger}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := f.Clock.Now()
 		known := &info{
@@ -127,7 +132,7 @@ func (f Front) Wrap(next http.Handler) http.Handler {
 		}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
-		defer func() { f.finish(r, known, f.Clock.Now().Sub(began)) }()
+		defer func() { f.finish(r, known, crowd, f.Clock.Now().Sub(began)) }()
 		next.ServeHTTP(known.answer, r)
 	})
 }
@@ -150,7 +155,7 @@ func saneID(id string) bool {
 	})
 }
 
-func (f Front) finish(r *http.Request, known *info, took time.Duration) {
+func (f Front) finish(r *http.Request, known *info, crowd *crowd, took time.Duration) {
 	status := known.answer.status
 	if status == 0 {
 		status = http.StatusOK // what net/http sends for a handler that wrote nothing
@@ -158,7 +163,14 @@ func (f Front) finish(r *http.Request, known *info, took time.Duration) {
 	if f.Observe != nil {
 		f.Observe(r.Method, known.route, status, took)
 	}
-	logAccess(r, known, status, took)
+	if !known.turnedAway {
+		logAccess(r, known, status, took)
+		return
+	}
+	crowd.add()
+	if f.TurnedAway != nil {
+		f.TurnedAway()
+	}
 }
 
 // answer remembers the status of an answer that has begun.

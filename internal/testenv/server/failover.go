@@ -333,6 +333,19 @@ func (f *Failover) Kill(i int) { f.nodes[i].kill() }
 // Revive starts a member that was killed.
 func (f *Failover) Revive(i int) error { return f.nodes[i].start() }
 
+// CutOff takes a member of the database off the network: nobody reaches it, and it reaches
+// nobody. What it gives puts the member back.
+func (f *Failover) CutOff(i int) (mend func()) {
+	for _, wire := range f.nodes[i].wires() {
+		wire.Cut()
+	}
+	return func() {
+		for _, wire := range f.nodes[i].wires() {
+			wire.Heal()
+		}
+	}
+}
+
 // KillEtcd ends members of etcd, the first ones, and gives what starts them again.
 func (f *Failover) KillEtcd(count int) (revive func() error) {
 	for i := range count {
