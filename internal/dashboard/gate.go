@@ -79,7 +79,7 @@ func (d *Dashboard) answering(method string, next web.Handler) web.Handler {
 		if method == http.MethodPost && !d.isOwnOrigin(r) {
 			return d.fail(w, r, &web.StatusError{Status: http.StatusForbidden, Detail: "This form was not sent from the dashboard itself."})
 		}
-		if !isText(r.URL.Query()) {
+		if !isPlain(r.URL.Path) || !isText(r.URL.Query()) {
 			return d.fail(w, r, web.ErrNotFound)
 		}
 		if err := next(w, r); err != nil {

@@ -192,11 +192,11 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 // isText tells that everything in a form or an address can be stored and looked for.
 func isText(values url.Values) bool {
 	for _, texts := range values {
-		for _, text := range texts {
-			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-				return false
-			}
+		if slices.ContainsFunc(texts, func(text string) bool { return !isPlain(text) }) {
+			return false
 		}
 	}
 	return true
 }
+
+func isPlain(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }

@@ -202,7 +202,7 @@ func (s *sqlite) hasRoom(context.Context) error {
 // tables unless temp_tablespaces says otherwise, without log, lock or row.
 const fillRoom = `
 	WITH filler AS MATERIALIZED (SELECT repeat('x', 8192) AS bytes FROM generate_series(1, 512))
-	SELECT SUM(length(bytes)) FROM filler`
+	SELECT SUM(octet_length(bytes)) FROM filler`
 
 // hasRoom has PostgreSQL try, for its disk may be anywhere. A row that is written again finds its place among those that
 // were there, and the log in a file that it has already, on a disk that takes no new payment. Where files of this kind

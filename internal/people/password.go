@@ -40,17 +40,15 @@ var hashing = make(hashers, max(1, runtime.GOMAXPROCS(0)/2))
 const hashingPatience = 2 * time.Second
 
 // checkPassword says what is wrong with a password, "" for nothing. Length is what
-// counts; the address of its owner is the one guess that is ruled out.
+// counts; what everybody would try first is ruled out.
 func checkPassword(password merchant.Secret, email string) string {
 	switch length := utf8.RuneCountInString(password.Reveal()); {
 	case length < minPassword:
 		return fmt.Sprintf("A password has at least %d characters.", minPassword)
 	case length > maxPassword:
 		return fmt.Sprintf("A password has at most %d characters.", maxPassword)
-	case strings.EqualFold(password.Reveal(), email):
-		return "A password is not one's email address."
-	case strings.Count(password.Reveal(), password.Reveal()[:1]) == len(password.Reveal()):
-		return "A password is more than one letter."
+	case isCommon(password, email):
+		return "This password is among the first that others would try. A few words that do not belong together are better."
 	}
 	return ""
 }
