@@ -29,8 +29,9 @@ type loadJob struct {
 	Seconds     float64
 	Count       int
 	Merchants   []merchant
-	// Path is what is asked for, where that is always the same.
-	Path string
+	// Paths are the pages that are asked for, Cookie who asks where no key does.
+	Paths  []string
+	Cookie string
 	// Rate is how many requests a second are due in a rush, 0 for as many as Connections bring about.
 	Rate float64
 

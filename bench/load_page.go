@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// get asks for a path and hands the body of the answer, which must be a 200, to
-// a writer.
-func (c *client) get(path, bearer string, into io.Writer) error {
+// get asks for a path, with a header that says who asks, and hands the body of the
+// answer, which must be a 200, to a writer.
+func (c *client) get(path, credential string, into io.Writer) error {
 	request := append(c.buffer[:0], "GET "...)
 	request = append(append(request, path...), " HTTP/1.1\r\nHost: "...)
 	request = append(request, c.host...)
-	if bearer != "" {
-		request = append(append(request, "\r\nAuthorization: Bearer "...), bearer...)
+	if credential != "" {
+		request = append(append(request, "\r\n"...), credential...)
 	}
 	request = append(request, "\r\n\r\n"...)
 	c.buffer = request
@@ -56,15 +56,23 @@ func (c *caller) widenReader() error {
 	return nil
 }
 
-// readPage asks for the page of the job, each time with another key.
+// readPage asks for the pages of the job in turn, each caller beginning elsewhere, each
+// time with another key or with the one cookie.
 func (c *caller) readPage() error {
-	key := ""
-	if keys := c.job.Merchants; len(keys) > 0 {
-		key = keys[(c.number*len(keys)/c.job.Connections+c.sequence)%len(keys)].Key
+	turn := func(of int) int { return (c.number*of/c.job.Connections + c.sequence) % of }
+	credential := ""
+	switch keys := c.job.Merchants; {
+	case c.job.Cookie != "":
+		credential = "Cookie: " + c.job.Cookie
+	case len(keys) > 0:
+		credential = bearer(keys[turn(len(keys))])
 	}
+	path := c.job.Paths[turn(len(c.job.Paths))]
 	c.sequence++
-	return c.client.get(c.job.Path, key, io.Discard)
+	return c.client.get(path, credential, io.Discard)
 }
+
+func bearer(m merchant) string { return "Authorization: Bearer " + m.Key }
 
 // pageInTheMiddle finds the page that begins a thousand records before the end
 // of a day, by its cursor as a client would.
@@ -77,7 +85,7 @@ func pageInTheMiddle(address string, key merchant, first, last time.Time, format
 	var page bytes.Buffer
 	path := fmt.Sprintf("/api/v1/reconciliation/transactions/?start_date=%s&end_date=%s&page_size=1000",
 		first.Format(time.DateOnly), last.Format(time.DateOnly))
-	if err := connection.get(path, key.Key, &page); err != nil {
+	if err := connection.get(path, bearer(key), &page); err != nil {
 		return "", err
 	}
 	var body struct{ Next string }

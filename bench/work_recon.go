@@ -120,7 +120,7 @@ func (b *ledger) read(l *lab, format string) (side, error) {
 
 func (l *lab) readPages(address, path string, keys []merchant) side {
 	job := loadJob{
-		Kind: "page", Address: address, Connections: readers, Seconds: l.roundTime().Seconds(), Merchants: keys, Path: path,
+		Kind: "page", Address: address, Connections: readers, Seconds: l.roundTime().Seconds(), Merchants: keys, Paths: []string{path},
 	}
 	return func(ctx context.Context) (sample, error) { return load(ctx, job) }
 }

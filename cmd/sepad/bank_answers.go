@@ -85,7 +85,7 @@ const unmatchedPage = 500
 func (c *bankUnmatchedCommand) Run(p *program) error {
 	return c.among(p, func(b *banking.Banking, tenantID, gatewayID uuid.UUID) error {
 		matched := false
-		search := listing.BankLineSearch{TenantID: tenantID, GatewayID: gatewayID, Matched: &matched}
+		search := listing.BankLineSearch{Common: listing.Common{TenantID: tenantID}, GatewayID: gatewayID, Matched: &matched}
 		bodies := []admin.BankEntryBody{}
 		for beyond := uuid.Nil; ; {
 			found, err := listing.SearchBankLines(p.ctx, b.Checkout.Store, search, listing.Paging{Beyond: beyond, Limit: unmatchedPage})

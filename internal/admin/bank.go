@@ -166,16 +166,14 @@ func (a *Admin) showBankFile(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-var errNoBytes = &payment.Error{Kind: payment.Conflict, Detail: "The file is still being written."}
-
 // downloadBankFile answers GET /bank-files/{id}/content/ with the very bytes.
 func (a *Admin) downloadBankFile(w http.ResponseWriter, r *http.Request) error {
 	file, err := a.findBankFile(r)
 	if err != nil {
 		return err
 	}
-	if file.State == store.BankFileOpen || file.State == store.BankFileClosed {
-		return errNoBytes
+	if !file.State.IsWritten() {
+		return store.ErrNoBankBytes
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)
@@ -195,9 +193,6 @@ func (a *Admin) listBankStatements(w http.ResponseWriter, r *http.Request) error
 		return listing.SearchBankStatements(ctx, a.Store, search, s)
 	}, func(s store.BankStatement) uuid.UUID { return s.ID }, bankStatementOf)
 }
-
-// largestAnswer is the largest file of a bank that is taken in.
-const largestAnswer = 256 << 20
 
 var errAnswerTooLarge = &web.StatusError{Status: http.StatusRequestEntityTooLarge, Detail: "A bank's file has at most 256 MiB."}
 
@@ -231,7 +226,7 @@ func (a *Admin) bankUpload(r *http.Request, upload *web.Upload, bad payment.Fiel
 	if err != nil {
 		return nil, nil, err
 	}
-	file, err := banking.Spool(upload.File, largestAnswer)
+	file, err := banking.Spool(upload.File, banking.LargestAnswer)
 	if errors.Is(err, banking.ErrSpoolFull) {
 		err = errAnswerTooLarge
 	}
@@ -271,7 +266,7 @@ func (a *Admin) showBankStatement(w http.ResponseWriter, r *http.Request) error 
 // listBankEntries answers GET /bank-entries/.
 func (a *Admin) listBankEntries(w http.ResponseWriter, r *http.Request) error {
 	q := a.ask(r)
-	search := listing.BankLineSearch{TenantID: q.id("tenant_id"), GatewayID: q.id("gateway_id"), StatementID: q.id("statement_id")}
+	search := listing.BankLineSearch{Common: listing.Common{TenantID: q.id("tenant_id")}, GatewayID: q.id("gateway_id"), StatementID: q.id("statement_id")}
 	switch text := q.text("matched"); text {
 	case "":
 	case "true", "false":

@@ -355,6 +355,9 @@ func Spool(from io.Reader, most int64) (*os.File, error) {
 	return file, nil
 }
 
+// LargestAnswer is the largest file of a bank that a person hands in.
+const LargestAnswer = 256 << 20
+
 // ErrSpoolFull says that more came than is taken.
 var ErrSpoolFull = errors.New("the bank's file is too large")
 

@@ -14,6 +14,9 @@ import (
 // ErrNoBankFile is the answer for a file that nobody has.
 var ErrNoBankFile = &payment.Error{Kind: payment.NotFound, Detail: "Bank file not found"}
 
+// ErrNoBankBytes is the answer for the bytes of a file that has none yet.
+var ErrNoBankBytes = &payment.Error{Kind: payment.Conflict, Detail: "The file is still being written."}
+
 // BankFileKind is what a file asks the bank to do.
 type BankFileKind string
 
@@ -45,6 +48,14 @@ const (
 	// BankFileSettled: of none of its payments the outcome is open.
 	BankFileSettled BankFileState = "settled"
 )
+
+// BankFileStates are all of them.
+var BankFileStates = []BankFileState{
+	BankFileOpen, BankFileClosed, BankFileWritten, BankFileSending, BankFileSent, BankFileAccepted, BankFileRejected, BankFilePartlyRejected, BankFileSettled,
+}
+
+// IsWritten tells that the bytes are there.
+func (s BankFileState) IsWritten() bool { return s != BankFileOpen && s != BankFileClosed }
 
 // Left tells that the file has left the house.
 func (s BankFileState) Left() bool {

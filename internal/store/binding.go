@@ -38,6 +38,11 @@ func bindSecrets(tenantID uuid.UUID, record setupRecord) vault.Binding {
 	return vault.Purpose(tenantID, record.kind+":"+record.id.String())
 }
 
+// bindCeremony binds what a device is asked to the link that its owner came by.
+func bindCeremony(t Ticket) vault.Binding {
+	return vault.Purpose(t.OperatorID, "ceremony").In("ticket " + t.Hash)
+}
+
 // bindTOTP binds the secret of a second factor to its operator, who has no tenant.
 func bindTOTP(operatorID uuid.UUID) vault.Binding {
 	return vault.Purpose(operatorID, "totp").In("operator " + operatorID.String())

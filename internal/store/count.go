@@ -64,11 +64,11 @@ type older struct {
 // countOlder is what triggers do, for a stretch of rows from the first to the last id.
 var countOlder = map[string]string{
 	"transactions": `
-		SELECT t.tenant_id, t.processed_at / 86400000000, t.gateway_id, COALESCE(s.campaign_id, $4), t.currency, ` + dayKind + `,
+		SELECT t.tenant_id, t.processed_at / 86400000000, t.gateway_id, COALESCE(s.campaign_id, $4), t.currency, ` + DayKind + `,
 			CASE WHEN t.status = 'declined' THEN t.decline_code ELSE '' END, COUNT(*), CAST(SUM(t.amount_minor) AS BIGINT)
 		FROM transactions t LEFT JOIN orders o ON o.tenant_id = t.tenant_id AND o.id = t.order_id
 		LEFT JOIN sessions s ON s.tenant_id = o.tenant_id AND s.id = o.session_id
-		WHERE t.tenant_id = $1 AND t.id >= $2 AND t.id <= $3 AND t.processed_at IS NOT NULL AND ` + dayKind + ` IS NOT NULL
+		WHERE t.tenant_id = $1 AND t.id >= $2 AND t.id <= $3 AND t.processed_at IS NOT NULL AND ` + DayKind + ` IS NOT NULL
 		GROUP BY 1, 2, 3, 4, 5, 6, 7`,
 	"chargebacks": `
 		SELECT t.tenant_id, t.reported_at / 86400000000, t.gateway_id, COALESCE(s.campaign_id, $4), t.currency, 'charged_back', t.reason_code,
@@ -79,8 +79,8 @@ var countOlder = map[string]string{
 		WHERE t.tenant_id = $1 AND t.id >= $2 AND t.id <= $3 GROUP BY 1, 2, 3, 4, 5, 6, 7`,
 }
 
-// dayKind is what a transaction counts as, NULL for nothing.
-const dayKind = `CASE WHEN t.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
+// DayKind is what a transaction, under the name t, counts as, NULL for nothing.
+const DayKind = `CASE WHEN t.type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN NULL
 	WHEN t.type = 'sdd_refund' THEN CASE WHEN t.status = 'approved' THEN 'refunded' END
 	WHEN t.status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE t.status END`
 

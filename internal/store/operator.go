@@ -132,6 +132,17 @@ var ErrOperatorChanged = &payment.Error{Kind: payment.Conflict, Detail: "The ope
 // IsEmailTaken tells that an operator could not be added because of the address.
 func IsEmailTaken(err error) bool { return db.IsKey(err, "operators_email_key_key") }
 
+// SealCeremony seals what the device of somebody with a link is asked, while their browser
+// keeps it; OpenCeremony opens it.
+func (s *Store) SealCeremony(t Ticket, asked []byte) (string, error) {
+	return s.vault.Seal(asked, bindCeremony(t))
+}
+
+// OpenCeremony opens what a device was asked.
+func (s *Store) OpenCeremony(t Ticket, sealed string) ([]byte, error) {
+	return s.vault.Open(sealed, bindCeremony(t))
+}
+
 // SealTOTP seals the secret of an operator's second factor, OpenTOTP opens it.
 func (s *Store) SealTOTP(operatorID uuid.UUID, secret []byte) (string, error) {
 	return s.vault.Seal(secret, bindTOTP(operatorID))

@@ -14,9 +14,9 @@ import (
 const (
 	// mostCounted is how many records are counted: beyond it the exact figure helps
 	// nobody, and counting has to cost the same in every list.
-	mostCounted = 1000
+	mostCounted = 500
 	// countDepth is how many records are looked at to count those that fit.
-	countDepth = 5000
+	countDepth = 2500
 )
 
 // Count is how many records a list has, or at least has.
@@ -66,6 +66,11 @@ func (l searched[T]) countWay(ctx context.Context, t store.Tenant, way condition
 		}
 		all, atLeast = slices.Concat(all, newestFirst.upTo(l.name+".id", reached), way.passing), reached != uuid.Nil
 	}
+	if !atLeast {
+		if atLeast, err = foundMost(ctx, t, way.indexed); err != nil {
+			return false, err
+		}
+	}
 	where, args := and(all)
 	result, err := t.LaggingQuery(ctx, fmt.Sprintf(`SELECT %s.id FROM %s %s WHERE %s.tenant_id = $1%s%s LIMIT %d`,
 		l.name, l.table, l.name, l.name, where, newestFirst.order(l.name+".id"), mostCounted+1), args...)
@@ -74,6 +79,21 @@ func (l searched[T]) countWay(ctx context.Context, t store.Tenant, way condition
 		seen[id] = true
 	}
 	return atLeast, err
+}
+
+// foundMost tells whether a way ended at the newest that it may lead to.
+func foundMost(ctx context.Context, t store.Tenant, all []condition) (bool, error) {
+	for _, c := range all {
+		for _, found := range c.found {
+			text, args := numbered(0, condition{text: found, args: c.args})
+			result, err := t.LaggingQuery(ctx, `SELECT COUNT(*) FROM `+text+` AS found`, args...)
+			n, err := db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
+			if err != nil || n == mostFound {
+				return true, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // The lists that are counted.
@@ -108,4 +128,16 @@ func CountEvents(ctx context.Context, s *store.Store, f EventSearch) (Count, err
 
 func CountImports(ctx context.Context, s *store.Store, f ImportSearch) (Count, error) {
 	return importSearch.count(ctx, s, f.TenantID, f.ways()...)
+}
+
+func CountBankFiles(ctx context.Context, s *store.Store, f BankFileSearch) (Count, error) {
+	return bankFileSearch.count(ctx, s, f.TenantID, f.ways()...)
+}
+
+func CountBankStatements(ctx context.Context, s *store.Store, f BankStatementSearch) (Count, error) {
+	return bankStatementSearch.count(ctx, s, f.TenantID, f.ways()...)
+}
+
+func CountBankLines(ctx context.Context, s *store.Store, f BankLineSearch) (Count, error) {
+	return bankLineSearch.count(ctx, s, f.TenantID, f.ways()...)
 }

@@ -12,15 +12,33 @@ import (
 	"sepad/internal/store"
 )
 
+// DayKind is what the days are counted by.
+type DayKind string
+
+// The kinds. A payment is collected once it was approved, whatever becomes of it.
+const (
+	DayCollected   DayKind = "collected"
+	DayPending     DayKind = "pending"
+	DayDeclined    DayKind = "declined"
+	DayRefunded    DayKind = "refunded"
+	DayChargedBack DayKind = "charged_back"
+)
+
+// DayKinds are those that payments are counted as.
+var DayKinds = []DayKind{DayCollected, DayPending, DayDeclined, DayRefunded}
+
+// unknownOutcome is a condition on payments of which no gateway has said what became of them.
+const unknownOutcome = `in_flight IS NOT NULL AND lookup_count > 0`
+
 // DayCount is what a day brought of one kind.
 type DayCount struct {
 	Day        payment.Date
 	GatewayID  uuid.UUID
 	CampaignID uuid.UUID // zero for none
 	Currency   string
-	// Kind is collected, pending, declined, refunded or charged_back; Reason says why of
-	// declines and chargebacks.
-	Kind, Reason string
+	Kind       DayKind
+	// Reason says why of declines and chargebacks.
+	Reason string
 	Sum
 }
 
@@ -67,7 +85,7 @@ func ReadQuestions(ctx context.Context, t store.Tenant, dueBefore int64) (q Ques
 		query string
 		args  []any
 	}{
-		{&q.Unknown, `SELECT 1 FROM transactions WHERE tenant_id = $1 AND in_flight IS NOT NULL AND lookup_count > 0`, nil},
+		{&q.Unknown, `SELECT 1 FROM transactions WHERE tenant_id = $1 AND ` + unknownOutcome, nil},
 		{&q.Unmatched, `SELECT 1 FROM bank_lines WHERE tenant_id = $1 AND result IN ('unmatched', 'contradicts')`, nil},
 		{&q.Failed, `SELECT 1 FROM events e JOIN setup_records p ON p.tenant_id = e.tenant_id AND p.id = e.webhook_profile_id
 			WHERE e.tenant_id = $1 AND p.kind = 'webhook_profile' AND e.delivery_status = 'failed'`, nil},

@@ -21,7 +21,7 @@ func countedAs(t *testing.T, env *storetest.Env, tenant uuid.UUID, first, last p
 	}
 	sums := map[string]listing.Sum{}
 	for _, c := range counts {
-		key := c.Day.String() + " " + c.Currency + " " + c.Kind
+		key := c.Day.String() + " " + c.Currency + " " + string(c.Kind)
 		sums[key] = listing.Sum{Count: sums[key].Count + c.Count, Minor: sums[key].Minor + c.Minor}
 	}
 	return fmt.Sprint(sums) // fmt sorts keys

@@ -34,6 +34,8 @@ type EventSearch struct {
 	Kind      payment.EventKind
 	Status    store.DeliveryStatus
 	ProfileID uuid.UUID
+	// IsWaiting asks for those that are tried again.
+	IsWaiting bool
 }
 
 // eventAbout is what an event tells of: its key has it behind the kind, word for word as
@@ -63,6 +65,7 @@ func (f EventSearch) ways() []conditions {
 		c.passing = slices.Concat(c.passing, when("e.webhook_profile_id = $%d", f.ProfileID),
 			when("e.webhook_profile_id IS NOT NULL AND e.delivery_status = $%d", string(f.Status)))
 	}
+	c.passing = append(c.passing, onlyIf(f.IsWaiting, "e.webhook_profile_id IS NOT NULL AND e.next_attempt_at IS NOT NULL")...)
 	return waysOf(f.Text, c, func(w words) []conditions {
 		about := ""
 		if w.ID != uuid.Nil {

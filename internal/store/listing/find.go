@@ -106,14 +106,29 @@ func oneOf(column string, values []any) []condition {
 	if len(values) == 0 {
 		return nil
 	}
-	return []condition{{column + " IN (" + strings.TrimSuffix(strings.Repeat("$%d, ", len(values)), ", ") + ")", values}}
+	return []condition{{text: column + " IN (" + strings.TrimSuffix(strings.Repeat("$%d, ", len(values)), ", ") + ")", args: values}}
+}
+
+// eachOf are conditions on a column, one for each value: an index that goes on in the
+// order of the list serves one value at a time.
+func eachOf(column string, values []any) (all []condition) {
+	for _, value := range values {
+		all = append(all, condition{text: column + " = $%d", args: []any{value}})
+	}
+	return all
 }
 
 // inside puts a condition into a place that is marked with a ?.
 func inside(place string, all []condition) []condition {
 	wrapped := make([]condition, len(all))
 	for i, c := range all {
-		wrapped[i] = condition{strings.Replace(place, "?", c.text, 1), c.args}
+		wrapped[i] = condition{text: strings.Replace(place, "?", c.text, 1), args: c.args}
+		if strings.Contains(place, leadsFound) {
+			wrapped[i].found = append(wrapped[i].found, strings.Replace(leadsFound, "?", c.text, 1))
+		}
+		if begin := strings.Index(place, "(SELECT"); strings.HasSuffix(place, newestFound) {
+			wrapped[i].found = append(wrapped[i].found, strings.Replace(place[begin:], "?", c.text, 1))
+		}
 	}
 	return wrapped
 }
@@ -128,21 +143,22 @@ func (w words) payments() []condition {
 		inside("x.mandate_reference <> '' AND ?", oneOf("x.mandate_reference", w.References)),
 		when("x.iban_masked <> '' AND substr(x.iban_masked, length(x.iban_masked) - 3) = $%d", w.Last4),
 		when("x.amount_minor = $%d", w.Amount),
-		oneOf("lower(x.holder_name)", w.Names),
+		eachOf("lower(x.holder_name)", w.Names),
 	)
 }
 
 // leads are those on a lead, under the name p.
 func (w words) leads() []condition {
-	return slices.Concat(when("p.id = $%d", w.ID), when("p.email_key = $%d", w.EmailKey), oneOf("lower(p.last_name)", w.Names),
-		oneOf("lower(p.first_name || ' ' || p.last_name)", w.Names))
+	return slices.Concat(when("p.id = $%d", w.ID), when("p.email_key = $%d", w.EmailKey), eachOf("lower(p.last_name)", w.Names),
+		eachOf("lower(p.first_name || ' ' || p.last_name)", w.Names))
 }
 
-// Ways from what was found to what belongs to it, at most so many: whoever gets more has
-// not said enough yet.
+// Ways from what was found to what belongs to it, at most mostFound: whoever gets more has
+// not said enough yet, and the list's count says that there is more.
 const (
-	newestFound = ` ORDER BY x.id DESC LIMIT 1000)`
-	leadsFound  = `(SELECT p.id FROM leads p WHERE p.tenant_id = $1 AND ? ORDER BY p.id DESC LIMIT 1000)`
+	mostFound   = 100
+	newestFound = ` ORDER BY x.id DESC LIMIT 100)`
+	leadsFound  = `(SELECT p.id FROM leads p WHERE p.tenant_id = $1 AND ? ORDER BY p.id DESC LIMIT 100)`
 	// ordersOfLeads are their purchases.
 	ordersOfLeads = `(SELECT b.id FROM sessions v JOIN orders b ON b.tenant_id = v.tenant_id AND b.session_id = v.id
 		WHERE v.tenant_id = $1 AND v.lead_id IN ` + leadsFound + `)`
@@ -208,7 +224,7 @@ func named(name string, all []condition) []condition {
 // references is a condition on each form of a reference.
 func references(text string, w words) (all []condition) {
 	for _, reference := range w.References {
-		all = append(all, condition{text, []any{reference}})
+		all = append(all, condition{text: text, args: []any{reference}})
 	}
 	return all
 }
@@ -236,8 +252,8 @@ func (f ChargebackSearch) ways() []conditions {
 			only(inside("c.transaction_id IN (SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND x.order_id IN "+ordersOfLeads+newestFound, w.leads())),
 			only(inside("c.transaction_id IN (SELECT x.id FROM orders b JOIN transactions x ON x.tenant_id = b.tenant_id AND x.order_id = b.id WHERE b.tenant_id = $1 AND ?)",
 				oneOf("b.order_number", w.References))),
-			passing(when("lower(c.email) = $%d", w.EmailKey)),
-			passing(oneOf("c.gateway_reference", w.References)),
+			only(when("c.email <> '' AND lower(c.email) = $%d", w.EmailKey)),
+			only(inside("c.gateway_reference <> '' AND ?", oneOf("c.gateway_reference", w.References))),
 		)
 	})
 }
@@ -251,7 +267,7 @@ func (f SubscriptionSearch) ways() []conditions {
 			only(inside("u.order_id IN "+ordersOfLeads, w.leads())),
 			only(inside("u.order_id IN (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND ?)", oneOf("b.order_number", w.References))),
 			only(inside("u.order_id IN "+paymentsFound("order_id"), w.payments())),
-			passing(when("u.amount_minor = $%d", w.Amount)),
+			only(when("u.amount_minor = $%d", w.Amount)),
 		)
 	})
 }

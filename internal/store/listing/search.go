@@ -35,8 +35,12 @@ type Part[T any] struct {
 
 // searchDepth is how many records are looked at for one page. Conditions without
 // an index of their own would otherwise read a whole table for what is rare, and
-// an index for each would make every payment dearer.
-const searchDepth = 20_000
+// an index for each would make every payment dearer. What is frequent is found at
+// firstDepth already.
+const (
+	firstDepth  = 500
+	searchDepth = 5_000
+)
 
 // searched is a table in which operators look for something, in the order of its
 // ids: they begin with their time, so that the primary key serves every list.
@@ -52,6 +56,8 @@ type searched[T any] struct {
 type condition struct {
 	text string
 	args []any
+	// found are the ways within it that lead no further than to the newest mostFound.
+	found []string
 }
 
 // when is a condition on a value, and none where the value is zero.
@@ -60,16 +66,24 @@ func when[V comparable](text string, value V) []condition {
 	if value == none {
 		return nil
 	}
-	return []condition{{text, []any{value}}}
+	return []condition{{text: text, args: []any{value}}}
+}
+
+// onlyIf is a condition that is asked for or not.
+func onlyIf(asked bool, text string) []condition {
+	if !asked {
+		return nil
+	}
+	return []condition{{text: text}}
 }
 
 // period is a condition on an instant: from one on, and before another one.
 func period(column string, from, before time.Time) (within []condition) {
 	if !from.IsZero() {
-		within = append(within, condition{column + " >= $%d", []any{db.Micros(from)}})
+		within = append(within, condition{text: column + " >= $%d", args: []any{db.Micros(from)}})
 	}
 	if !before.IsZero() {
-		within = append(within, condition{column + " < $%d", []any{db.Micros(before)}})
+		within = append(within, condition{text: column + " < $%d", args: []any{db.Micros(before)}})
 	}
 	return within
 }
@@ -78,14 +92,20 @@ func period(column string, from, before time.Time) (within []condition) {
 func and(all []condition) (text string, args []any) {
 	var written strings.Builder
 	for _, c := range all {
-		numbers := make([]any, len(c.args))
-		for i := range numbers {
-			numbers[i] = len(args) + 2 + i
-		}
-		written.WriteString(" AND " + fmt.Sprintf(c.text, numbers...))
-		args = append(args, c.args...)
+		text, more := numbered(len(args), c)
+		written.WriteString(" AND " + text)
+		args = append(args, more...)
 	}
 	return written.String(), args
+}
+
+// numbered is a condition behind so many arguments, and the tenant.
+func numbered(before int, c condition) (text string, args []any) {
+	numbers := make([]any, len(c.args))
+	for i := range numbers {
+		numbers[i] = before + 2 + i
+	}
+	return fmt.Sprintf(c.text, numbers...), c.args
 }
 
 // beyond is where a page begins by a column of ids, upTo where it ends, and
@@ -117,12 +137,25 @@ func (s Paging) order(id string) string {
 // passing are held against one record after the other.
 type conditions struct{ indexed, passing []condition }
 
-// read reads a page of a tenant's list.
+// read reads a page of a tenant's list. What has no index of its own is looked for among
+// a few records first, and then among more.
 func (l searched[T]) read(ctx context.Context, t store.Tenant, s Paging, c conditions) (part Part[T], err error) {
+	if len(c.passing) == 0 {
+		return l.readTo(ctx, t, s, c, 0)
+	}
+	part, err = l.readTo(ctx, t, s, c, firstDepth)
+	if err != nil || part.Reached == uuid.Nil {
+		return part, err
+	}
+	return l.readTo(ctx, t, s, c, searchDepth)
+}
+
+// readTo reads a page from so many records, 0 for all.
+func (l searched[T]) readTo(ctx context.Context, t store.Tenant, s Paging, c conditions, depth int) (part Part[T], err error) {
 	id := l.name + ".id"
 	within := slices.Concat(c.indexed, s.beyond(id))
-	if len(c.passing) > 0 {
-		if part.Reached, err = l.reach(ctx, t, s, searchDepth, within); err != nil {
+	if depth > 0 {
+		if part.Reached, err = l.reach(ctx, t, s, depth, within); err != nil {
 			return part, err
 		}
 		within = slices.Concat(within, s.upTo(id, part.Reached), c.passing)

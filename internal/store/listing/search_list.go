@@ -77,8 +77,8 @@ func (f SessionSearch) conditions() conditions {
 	passing := slices.Concat(when("s.campaign_id = $%d", f.CampaignID), when("s.gateway_id = $%d", f.GatewayID),
 		period("s.created_at", f.CreatedFrom, f.CreatedBefore))
 	if f.Status != "" {
-		passing = append(passing, condition{`(CASE WHEN s.status = 'PENDING' AND s.open_transaction_id IS NULL
-			AND s.expires_at <= $%d THEN 'EXPIRED' ELSE s.status END) = $%d`, []any{db.Micros(f.Now), string(f.Status)}})
+		passing = append(passing, condition{text: `(CASE WHEN s.status = 'PENDING' AND s.open_transaction_id IS NULL
+			AND s.expires_at <= $%d THEN 'EXPIRED' ELSE s.status END) = $%d`, args: []any{db.Micros(f.Now), string(f.Status)}})
 	}
 	return conditions{slices.Concat(when("s.lead_id = $%d", f.LeadID), when("s.lead_id = "+leadOf, f.EmailKey),
 		when(`s.id = (SELECT b.session_id FROM orders b WHERE b.tenant_id = $1 AND b.order_number = $%d)`, f.OrderNumber)), passing}
@@ -115,6 +115,26 @@ type TransactionSearch struct {
 	SubscriptionID        uuid.UUID
 	// EmailKey is the address of the lead, not of the payer that a file names.
 	EmailKey string
+	// CountedAs is what the overview counts them as; ByDay has the period ask for the day
+	// on which they are counted, that of the gateway's answer.
+	CountedAs DayKind
+	ByDay     bool
+	Currency  string
+	// DeclineCode is why they were declined, Unsaid for those without a reason.
+	DeclineCode string
+	// IsUnknown asks for those of which no gateway has said what became of them.
+	IsUnknown bool
+}
+
+// Unsaid is the reason of what has none.
+const Unsaid = "none"
+
+// reason is a condition on why something was refused.
+func reason(column, code string) []condition {
+	if code == Unsaid {
+		return []condition{{text: column + " = ''"}}
+	}
+	return when(column+" = $%d", code)
 }
 
 // transactionsOfReference are those that have a reference of their own, or from their
@@ -131,15 +151,21 @@ var transactionSearch = searched[payment.Debit]{
 }
 
 func (f TransactionSearch) conditions() conditions {
+	day := "t.created_at"
+	if f.ByDay {
+		day = "t.processed_at"
+	}
 	return conditions{
-		indexed: slices.Concat(when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
+		indexed: slices.Concat(onlyIf(f.IsUnknown, "t.id IN (SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND "+unknownOutcome+")"), when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
 			when("t.gateway_reference = $%d AND t.gateway_reference <> ''", f.GatewayReference),
 			when("t.id IN "+transactionsOfReference, f.TenantReferenceID), when("t.order_id = "+orderOf, f.OrderNumber),
 			when("t.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", f.SessionID),
 			when("t.order_id = (SELECT b.order_id FROM subscriptions b WHERE b.tenant_id = $1 AND b.id = $%d)", f.SubscriptionID),
 			when("t.order_id IN "+ordersOf, f.EmailKey)),
 		passing: slices.Concat(when("t.status = $%d", string(f.Status)), when(standardizedType+" = $%d", f.Type),
-			when("t.gateway_id = $%d", f.GatewayID), period("t.created_at", f.CreatedFrom, f.CreatedBefore)),
+			when("t.gateway_id = $%d", f.GatewayID), when("t.currency = $%d", f.Currency), reason("t.decline_code", f.DeclineCode),
+			onlyIf(f.CountedAs != "", "t.processed_at IS NOT NULL"), when(store.DayKind+" = $%d", string(f.CountedAs)),
+			period(day, f.CreatedFrom, f.CreatedBefore)),
 	}
 }
 
@@ -157,6 +183,9 @@ type ChargebackSearch struct {
 	GatewayID             uuid.UUID
 	MerchantTransactionID string
 	TransactionID         uuid.UUID
+	// ByDay has the period ask for the day of the report, Currency for what it is in.
+	ByDay    bool
+	Currency string
 }
 
 var chargebackSearch = searched[payment.Chargeback]{
@@ -165,10 +194,14 @@ var chargebackSearch = searched[payment.Chargeback]{
 }
 
 func (f ChargebackSearch) conditions() conditions {
+	day := "c.created_at"
+	if f.ByDay {
+		day = "c.reported_at"
+	}
 	return conditions{
 		indexed: slices.Concat(when("c.merchant_transaction_id = $%d", f.MerchantTransactionID), when("c.transaction_id = $%d", f.TransactionID)),
-		passing: slices.Concat(when("c.source = $%d", string(f.Source)), when("c.reason_code = $%d", f.ReasonCode),
-			when("c.gateway_id = $%d", f.GatewayID), period("c.created_at", f.CreatedFrom, f.CreatedBefore)),
+		passing: slices.Concat(when("c.source = $%d", string(f.Source)), reason("c.reason_code", f.ReasonCode),
+			when("c.gateway_id = $%d", f.GatewayID), when("c.currency = $%d", f.Currency), period(day, f.CreatedFrom, f.CreatedBefore)),
 	}
 }
 
@@ -185,6 +218,8 @@ type SubscriptionSearch struct {
 	GatewayID   uuid.UUID
 	OrderNumber string
 	EmailKey    string
+	// DueBy asks for those that are to be billed by an instant.
+	DueBy time.Time
 }
 
 var subscriptionSearch = searched[payment.Subscription]{
@@ -193,9 +228,19 @@ var subscriptionSearch = searched[payment.Subscription]{
 }
 
 func (f SubscriptionSearch) conditions() conditions {
+	var few, many []condition
+	if f.Status == payment.SubscriptionPastDue { // they are few, and may be anywhere
+		few = when("u.id IN (SELECT x.id FROM subscriptions x WHERE x.tenant_id = $1 AND x.status = $%d)", string(f.Status))
+	} else {
+		many = when("u.status = $%d", string(f.Status))
+	}
+	if !f.DueBy.IsZero() {
+		few = append(few, condition{text: "u.id IN (SELECT x.id FROM subscriptions x WHERE x.due_at IS NOT NULL AND x.due_at <= $%d AND x.tenant_id = $1)",
+			args: []any{db.Micros(f.DueBy)}})
+	}
 	return conditions{
-		indexed: slices.Concat(when("u.order_id = "+orderOf, f.OrderNumber), when("u.order_id IN "+ordersOf, f.EmailKey)),
-		passing: slices.Concat(when("u.status = $%d", string(f.Status)), when("u.gateway_id = $%d", f.GatewayID),
+		indexed: slices.Concat(few, when("u.order_id = "+orderOf, f.OrderNumber), when("u.order_id IN "+ordersOf, f.EmailKey)),
+		passing: slices.Concat(many, when("u.gateway_id = $%d", f.GatewayID),
 			period("u.created_at", f.CreatedFrom, f.CreatedBefore)),
 	}
 }

@@ -858,6 +858,9 @@ BEGIN
         NEW.currency, 'charged_back', NEW.reason_code, 1, 1 * NEW.amount_minor
     WHERE NEW.id > COALESCE((SELECT c.counted_above FROM count_older c WHERE c.tenant_id = NEW.tenant_id AND c.kind = 'chargebacks'), '00000000-0000-0000-0000-000000000000');
 END;
+CREATE INDEX chargebacks_email_idx ON chargebacks (tenant_id, lower(email), id) WHERE email <> '';
+CREATE INDEX chargebacks_gateway_reference_idx ON chargebacks (tenant_id, gateway_reference, id) WHERE gateway_reference <> '';
+CREATE INDEX subscriptions_amount_idx ON subscriptions (tenant_id, amount_minor, id);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -898,6 +901,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
