@@ -146,6 +146,8 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 // newPeople lets operators in, also those for whom a provider vouches.
 func (a *App) newPeople() *people.People {
 	p := &people.People{Store: a.Store, Clock: a.world, URL: a.config.OperatorURL, Environment: a.config.Environment}
+	p.Passwords.Share(a.limiter, "password")
+	p.Codes.Share(a.limiter, "code")
 	if by := a.config.OIDC; by.Issuer != "" {
 		p.Provider = &people.Provider{
 			Issuer: by.Issuer, ClientID: by.ClientID, ClientSecret: merchant.Secret(by.ClientSecret), RoleClaim: by.RoleClaim, TenantsClaim: by.TenantsClaim,

@@ -3,6 +3,7 @@ package backup_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,6 +132,41 @@ func TestARestoredDatabaseCountsItsDaysAnew(t *testing.T) {
 		}
 		if counted := storetest.Scalar[int](t, restored, `SELECT SUM(records) FROM count_days`); counted != 1 {
 			t.Errorf("%d payments are counted", counted)
+		}
+	})
+}
+
+// TestARestoreSignsEverybodyOut: whoever has signed out everywhere since, or was put out,
+// is not let in again by the cookie or the link that lies in the backup.
+func TestARestoreSignsEverybodyOut(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		ada := store.Operator{
+			ID: payment.NewID(), Email: "ada@counter.example", Role: store.Administrator, Tenants: store.TenantSet{All: true}, Status: store.OperatorActive,
+			CreatedAt: env.Now, UpdatedAt: env.Now,
+		}
+		env.Write(t, func(tx *store.Tx) error {
+			tx.AddOperator(ada)
+			tx.AddSignIn(store.OperatorSession{Hash: "cookie", OperatorID: ada.ID, IsWhole: true, CreatedAt: env.Now, SeenAt: env.Now, EndsAt: env.Now.Add(time.Hour)})
+			tx.AddTicket(store.Ticket{Hash: "link", OperatorID: ada.ID, Kind: store.TicketWelcome, ExpiresAt: env.Now.Add(time.Hour)})
+			return nil
+		})
+		path, _ := write(t, env)
+		env.Write(t, func(tx *store.Tx) error { tx.EndSignIns(ada.ID); return nil }) // she signs out everywhere
+		target := elsewhere(t, env)
+		if _, err := target.Restore(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
+		restored.Store = restored.Reopen(t)
+		if _, _, err := restored.Store.SignedIn(t.Context(), "cookie"); !errors.Is(err, store.ErrNoSignIn) {
+			t.Errorf("the cookie of before lets in: %v", err)
+		}
+		if _, err := restored.Store.Ticket(t.Context(), "link", env.Now); !errors.Is(err, store.ErrNoTicket) {
+			t.Errorf("the link of before lets in: %v", err)
+		}
+		if _, err := restored.Store.OperatorByEmail(t.Context(), ada.Email); err != nil {
+			t.Errorf("she can sign in no more: %v", err)
 		}
 	})
 }

@@ -109,18 +109,27 @@ func (s *shared) admit(ctx context.Context, who caller, rate int, now time.Time)
 
 // slide asks Redis about a caller, of whom so many calls are taken within a time.
 func (s *shared) slide(ctx context.Context, who caller, rate int, within time.Duration, counts bool, now time.Time) (wait time.Duration, answered bool) {
-	ask, probe := s.worthAsking(now)
-	if !ask {
-		return 0, false
-	}
-	ctx, cancel := s.withPatience(ctx)
-	defer cancel()
-	key := "sepad:limit:" + string(who.scope) + ":" + who.key
 	flag := "0"
 	if counts {
 		flag = "1"
 	}
-	micros, err := slide.Run(ctx, s.client, []string{key}, strconv.Itoa(rate), s.time(now), strconv.FormatInt(within.Microseconds(), 10), flag).Int64()
+	return s.ask(ctx, now, func(ctx context.Context) (int64, error) {
+		return slide.Run(ctx, s.client, []string{who.redisKey()}, strconv.Itoa(rate), s.time(now), strconv.FormatInt(within.Microseconds(), 10), flag).Int64()
+	})
+}
+
+// redisKey is what a caller's window is kept under.
+func (c caller) redisKey() string { return "sepad:limit:" + string(c.scope) + ":" + c.key }
+
+// ask puts a question to Redis, which answers with microseconds, unless it is away.
+func (s *shared) ask(ctx context.Context, now time.Time, question func(context.Context) (micros int64, err error)) (wait time.Duration, answered bool) {
+	isWorth, probe := s.worthAsking(now)
+	if !isWorth {
+		return 0, false
+	}
+	ctx, cancel := s.withPatience(ctx)
+	defer cancel()
+	micros, err := question(ctx)
 	if err != nil {
 		s.away(ctx, err, now)
 		return 0, false

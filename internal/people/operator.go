@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/clock"
+	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -26,11 +27,11 @@ type People struct {
 	// Provider vouches for operators, nil where none does.
 	Provider *Provider
 
-	// passwords are counted by address and name: a stranger who tries somebody's name
+	// Passwords are counted by address and name: a stranger who tries somebody's name
 	// from afar makes only himself wait, and never the owner, who comes from elsewhere.
-	// codes are counted by operator. They are apart, so that nobody who fills the one
+	// Codes are counted by operator. They are apart, so that nobody who fills the one
 	// with names makes room in the other.
-	passwords, codes patience
+	Passwords, Codes limit.Patience
 }
 
 const (

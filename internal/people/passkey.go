@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	errPasskeyFailed = payment.Fields{"passkey": "The passkey was not accepted. Try again, or type a code."}.Err()
+	errPasskeyFailed = payment.Fields{"passkey": "The passkey was not accepted. Try again, or use a code."}.Err()
 	errPasskeyKnown  = payment.Fields{"passkey": "This passkey is known already."}.Err()
 	// errNoHome is the answer where browsers let nobody use passkeys.
 	errNoHome = &payment.Error{Kind: payment.Conflict, Detail: "Passkeys need a name and https: the dashboard's address has neither."}
@@ -168,28 +168,11 @@ func (p *People) AddPasskey(ctx context.Context, o store.Operator, cookie mercha
 	if err != nil {
 		return err
 	}
-	ceremonies, err := p.ceremonies()
+	key, err := p.made(o, data, name, answer)
 	if err != nil {
 		return err
 	}
-	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(answer))
-	if err != nil {
-		return errPasskeyFailed
-	}
-	credential, err := ceremonies.CreateCredential(holder{Operator: o}, data, parsed)
-	if err != nil {
-		return errPasskeyFailed
-	}
-	text, err := json.Marshal(credential)
-	if err != nil {
-		return err
-	}
-	now := p.Clock.Now()
-	key := store.Passkey{
-		ID: payment.NewID(), OperatorID: o.ID, Name: name, CredentialID: base64.RawURLEncoding.EncodeToString(credential.ID),
-		Credential: string(text), CreatedAt: now,
-	}
-	err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
+	err = p.Store.Write(ctx, key.CreatedAt, func(tx *store.Tx) error {
 		tx.AnswerPasskey(session)
 		tx.AddPasskey(key)
 		tx.Audit(passkeyDeed("passkey.create", key, o))
@@ -201,12 +184,111 @@ func (p *People) AddPasskey(ctx context.Context, o store.Operator, cookie mercha
 	return err
 }
 
+// made is the passkey that a device has made of what it was asked.
+func (p *People) made(o store.Operator, data webauthn.SessionData, name, answer string) (key store.Passkey, err error) {
+	ceremonies, err := p.ceremonies()
+	if err != nil {
+		return key, err
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(answer))
+	if err != nil {
+		return key, errPasskeyFailed
+	}
+	credential, err := ceremonies.CreateCredential(holder{Operator: o}, data, parsed)
+	if err != nil {
+		return key, errPasskeyFailed
+	}
+	text, err := json.Marshal(credential)
+	return store.Passkey{
+		ID: payment.NewID(), OperatorID: o.ID, Name: name, CredentialID: base64.RawURLEncoding.EncodeToString(credential.ID),
+		Credential: string(text), CreatedAt: p.Clock.Now(),
+	}, err
+}
+
+// WelcomeQuestion is what the device of somebody with a link is asked, and the same sealed,
+// which comes back with the answer: nobody is signed in yet who could keep it.
+type WelcomeQuestion struct {
+	*protocol.CredentialCreation
+	Asked string `json:"asked"`
+}
+
+// AskWelcomePasskey is what a browser asks a device that is to be the second factor of
+// somebody with a link.
+func (p *People) AskWelcomePasskey(ctx context.Context, ticket merchant.Secret) (q WelcomeQuestion, err error) {
+	t, o, err := p.welcome(ctx, ticket)
+	if err != nil {
+		return q, err
+	}
+	ceremonies, err := p.ceremonies()
+	if err != nil {
+		return q, err
+	}
+	question, data, err := ceremonies.BeginRegistration(holder{Operator: o})
+	if err != nil {
+		return q, err
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		return q, err
+	}
+	q.CredentialCreation = question
+	q.Asked, err = p.Store.SealCeremony(t, text)
+	return q, err
+}
+
+// AcceptByPasskey sets a password by a link, with a passkey as the second factor. The
+// secret of the app that was offered beside it opens nothing any more.
+func (p *People) AcceptByPasskey(ctx context.Context, ticket, password merchant.Secret, askedText, answer, address string) (Cookie, error) {
+	t, was, err := p.welcome(ctx, ticket)
+	if err != nil {
+		return Cookie{}, err
+	}
+	if fault := checkPassword(password, was.Email); fault != "" {
+		return Cookie{}, payment.Fields{"password": fault}.Err()
+	}
+	text, err := p.Store.OpenCeremony(t, askedText)
+	if err != nil {
+		return Cookie{}, errPasskeyFailed
+	}
+	var data webauthn.SessionData
+	if err := json.Unmarshal(text, &data); err != nil {
+		return Cookie{}, err
+	}
+	key, err := p.made(was, data, firstPasskey, answer)
+	if err != nil {
+		return Cookie{}, err
+	}
+	o := was
+	o.SealedTOTP, o.TOTPStep = "", 0
+	cookie, err := p.settle(ctx, t, was, o, password, address, func(tx *store.Tx) {
+		tx.AddPasskey(key)
+		tx.Audit(passkeyDeed("passkey.create", key, o))
+	})
+	if store.IsPasskeyTaken(err) {
+		err = errPasskeyKnown
+	}
+	return cookie, err
+}
+
+// firstPasskey is what a passkey is called that came with a welcome.
+const firstPasskey = "First passkey"
+
 func passkeyDeed(action string, key store.Passkey, o store.Operator) store.Deed {
 	return store.Deed{Action: action, ObjectType: "passkey", ObjectID: key.ID.String(), After: map[string]any{"name": key.Name, "operator": o.Email}}
 }
 
+// errLastPasskey keeps somebody from being left without a second factor.
+var errLastPasskey = &payment.Error{Kind: payment.Conflict, Detail: "This is your only second factor. Add another passkey first."}
+
 // RemovePasskey takes one of an operator's passkeys away.
 func (p *People) RemovePasskey(ctx context.Context, o store.Operator, id uuid.UUID) error {
+	keys, err := p.Store.Passkeys(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	if o.SealedTOTP == "" && o.ProviderSubject == "" && len(keys) == 1 {
+		return errLastPasskey
+	}
 	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
 		tx.RemovePasskey(o.ID, id)
 		tx.Audit(store.Deed{Action: "passkey.remove", ObjectType: "passkey", ObjectID: id.String(), Before: map[string]any{"operator": o.Email}})
@@ -223,14 +305,14 @@ func (p *People) half(ctx context.Context, cookie merchant.Secret) (store.Operat
 	return session, o, err
 }
 
-// HasPasskeys tells whether somebody who is at the second step may use a passkey there.
-func (p *People) HasPasskeys(ctx context.Context, half merchant.Secret) (bool, error) {
+// SecondFactors tells what somebody who is at the second step may use there.
+func (p *People) SecondFactors(ctx context.Context, half merchant.Secret) (hasPasskeys, hasApp bool, err error) {
 	_, o, err := p.half(ctx, half)
 	if err != nil || p.PasskeyHome() == "" {
-		return false, err
+		return false, true, err
 	}
 	keys, err := p.Store.Passkeys(ctx, o.ID)
-	return len(keys) > 0, err
+	return len(keys) > 0, o.SealedTOTP != "", err
 }
 
 // AskPasskey is what a browser asks a device at the second step.

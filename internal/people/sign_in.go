@@ -55,7 +55,7 @@ func (p *People) SignIn(ctx context.Context, email string, password merchant.Sec
 	email = strings.TrimSpace(email)
 	// Its hash, since what strangers type has any length.
 	pair := hashSecret(address + "\n" + store.Operator{Email: email}.EmailKey())
-	if wait := p.passwords.attempt(pair, now); wait > 0 {
+	if wait := p.Passwords.Attempt(ctx, pair, now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}
 	o, err := p.Store.OperatorByEmail(ctx, email)
@@ -69,7 +69,7 @@ func (p *People) SignIn(ctx context.Context, email string, password merchant.Sec
 	if !isRight {
 		return Cookie{}, errWrongPassword
 	}
-	p.passwords.forget(pair)
+	p.Passwords.Forget(ctx, pair, now)
 	session, cookie := newSession(o, address, false, now)
 	return cookie, p.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.AddSignIn(session)
@@ -86,14 +86,14 @@ func (p *People) Confirm(ctx context.Context, half merchant.Secret, code, addres
 		return Cookie{}, err
 	}
 	now := p.Clock.Now()
-	if wait := p.codes.attempt(was.ID.String(), now); wait > 0 {
+	if wait := p.Codes.Attempt(ctx, was.ID.String(), now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}
 	o, err := p.spendCode(was, code, now)
 	if err != nil {
 		return Cookie{}, err
 	}
-	p.codes.forget(was.ID.String())
+	p.Codes.Forget(ctx, was.ID.String(), now)
 	return p.begin(ctx, o, address, now, "operator.sign_in", func(tx *store.Tx) {
 		tx.EndSignIn(session.Hash)
 		tx.ChangeOperator(was, o)
@@ -102,6 +102,9 @@ func (p *People) Confirm(ctx context.Context, half merchant.Secret, code, addres
 
 // spendCode is the operator after a code that was right.
 func (p *People) spendCode(o store.Operator, code string, now time.Time) (store.Operator, error) {
+	if o.SealedTOTP == "" {
+		return o, errWrongCode // passkeys are the only second factor
+	}
 	secret, err := p.Store.OpenTOTP(o)
 	if err != nil {
 		return o, err
@@ -176,13 +179,19 @@ func (p *People) SignInByLink(ctx context.Context, ticket merchant.Secret, addre
 	return p.begin(ctx, o, address, p.Clock.Now(), "operator.sign_in", func(tx *store.Tx) { tx.UseTicket(t) })
 }
 
-// Accept sets password and second factor by a link, and signs in. Sessions from before
-// end.
-func (p *People) Accept(ctx context.Context, ticket, password merchant.Secret, code, address string) (Cookie, error) {
-	t, was, kind, err := p.ticket(ctx, ticket)
+// welcome finds the link of somebody who is about to set a password.
+func (p *People) welcome(ctx context.Context, ticket merchant.Secret) (store.Ticket, store.Operator, error) {
+	t, o, kind, err := p.ticket(ctx, ticket)
 	if err == nil && kind != store.TicketWelcome {
 		err = store.ErrNoTicket
 	}
+	return t, o, err
+}
+
+// Accept sets password and second factor by a link, and signs in: the code of an app, or
+// a passkey (AcceptByPasskey). Sessions from before end.
+func (p *People) Accept(ctx context.Context, ticket, password merchant.Secret, code, address string) (Cookie, error) {
+	t, was, err := p.welcome(ctx, ticket)
 	if err != nil {
 		return Cookie{}, err
 	}
@@ -190,22 +199,28 @@ func (p *People) Accept(ctx context.Context, ticket, password merchant.Secret, c
 	if fault := checkPassword(password, was.Email); fault != "" {
 		return Cookie{}, payment.Fields{"password": fault}.Err()
 	}
-	if wait := p.codes.attempt(was.ID.String(), now); wait > 0 {
+	if wait := p.Codes.Attempt(ctx, was.ID.String(), now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}
 	o, err := p.spendCode(was, code, now)
 	if err != nil {
 		return Cookie{}, err
 	}
-	p.codes.forget(was.ID.String())
+	p.Codes.Forget(ctx, was.ID.String(), now)
+	return p.settle(ctx, t, was, o, password, address, func(*store.Tx) {})
+}
+
+// settle lets somebody in whose second factor is known, with what goes along.
+func (p *People) settle(ctx context.Context, t store.Ticket, was, o store.Operator, password merchant.Secret, address string, also func(*store.Tx)) (_ Cookie, err error) {
 	if o.PasswordHash, err = hashPassword(ctx, password); err != nil {
 		return Cookie{}, err
 	}
 	o.Status = store.OperatorActive
-	return p.begin(ctx, o, address, now, "operator.welcome", func(tx *store.Tx) {
+	return p.begin(ctx, o, address, p.Clock.Now(), "operator.welcome", func(tx *store.Tx) {
 		tx.UseTicket(t)
 		tx.EndSignIns(o.ID)
 		tx.ChangeOperator(was, o)
+		also(tx)
 	})
 }
 

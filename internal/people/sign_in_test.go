@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -209,7 +210,7 @@ func TestGuessing(t *testing.T) {
 	each(t, map[string]func(*testing.T, *counter){
 		"who guesses waits, and holds up nobody else": func(t *testing.T, c *counter) {
 			c.welcomed(t)
-			for range freeGuesses {
+			for range limit.FreeGuesses {
 				if _, err := c.SignIn(t.Context(), email, "a wrong password", "203.0.113.9"); payment.KindOf(err) != payment.Invalid {
 					t.Fatal(err)
 				}
@@ -226,13 +227,13 @@ func TestGuessing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range freeGuesses {
+			for range limit.FreeGuesses {
 				_, err = c.Confirm(t.Context(), half.Text, "000000", home)
 			}
 			if _, err = c.Confirm(t.Context(), half.Text, c.code(t), "198.51.100.4"); err == nil {
 				t.Error("it is not waited for")
 			}
-			c.later(longestWait)
+			c.later(15 * time.Minute)
 			c.wantIn(t, c.signIn(t))
 		},
 	})
@@ -351,74 +352,27 @@ func TestCodesFollowTheStandard(t *testing.T) {
 	}
 }
 
-func TestWaitsGrowAndEnd(t *testing.T) {
+// TestCodesAreCountedApartFromPasswords: whoever guesses is counted, however many names others try.
+func TestCodesAreCountedApartFromPasswords(t *testing.T) {
 	t.Parallel()
-	var p patience
-	now, last := time.Unix(1_000_000, 0), time.Duration(0)
-	for i := range 40 {
-		wait := p.attempt("pair", now)
-		if i < freeGuesses && wait != 0 {
-			t.Errorf("guess %d waits %s", i, wait)
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		c := setup(t, env, store.Administrator)
+		c.welcomed(t)
+		half, err := c.SignIn(t.Context(), email, password, home)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if wait > 0 {
-			if wait < last || wait > longestWait {
-				t.Errorf("guess %d waits %s after %s", i, wait, last)
-			}
-			last = wait
-			now = now.Add(wait)
-			if p.attempt("pair", now) != 0 {
-				t.Error("the wait does not end")
+		const many = 11_000 // more than are kept in memory
+		for i := range limit.FreeGuesses {
+			_, err = c.Confirm(t.Context(), half.Text, "000000", home)
+			for n := range many {
+				c.Passwords.Attempt(t.Context(), strconv.Itoa(i*many+n), c.clock.at)
 			}
 		}
-	}
-	if last != longestWait {
-		t.Errorf("the longest wait is %s", last)
-	}
-	if wait := p.attempt("pair", now.Add(forgottenAfter+time.Second)); wait != 0 {
-		t.Errorf("after an hour it still waits %s", wait)
-	}
-	p.forget("pair")
-}
-
-func TestWhoGuessesIsAlwaysCounted(t *testing.T) {
-	t.Parallel()
-	t.Run("however many others there are", func(t *testing.T) {
-		t.Parallel()
-		var p patience
-		now := time.Unix(1_000_000, 0)
-		for i := range maxGuessers {
-			p.attempt(strconv.Itoa(i), now)
+		_, err = c.Confirm(t.Context(), half.Text, c.code(t), home)
+		if _, ok := errors.AsType[*WaitError](err); !ok {
+			t.Errorf("names have made room for codes: %v", err)
 		}
-		for range freeGuesses {
-			p.attempt("pair", now)
-		}
-		if p.attempt("pair", now) == 0 {
-			t.Error("among many, one more does not wait")
-		}
-		if len(p.guesses) != maxGuessers {
-			t.Errorf("%d are kept", len(p.guesses))
-		}
-	})
-	t.Run("and codes apart from passwords", func(t *testing.T) {
-		t.Parallel()
-		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-			c := setup(t, env, store.Administrator)
-			c.welcomed(t)
-			half, err := c.SignIn(t.Context(), email, password, home)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range freeGuesses {
-				_, err = c.Confirm(t.Context(), half.Text, "000000", home)
-				for n := range maxGuessers {
-					c.passwords.attempt(strconv.Itoa(i*maxGuessers+n), c.clock.at)
-				}
-			}
-			_, err = c.Confirm(t.Context(), half.Text, c.code(t), home)
-			if _, ok := errors.AsType[*WaitError](err); !ok {
-				t.Errorf("names have made room for codes: %v", err)
-			}
-		})
 	})
 }
 
