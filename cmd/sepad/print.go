@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"sepad/internal/record"
 )
 
 // outputFlag lets a command answer programs: the same words as the operator's API
@@ -89,7 +91,7 @@ func (r *recordPrinter) add(record json.RawMessage) error {
 	for i, path := range r.paths {
 		var parts []string
 		for part := range strings.SplitSeq(path, "+") {
-			parts = append(parts, cellText(part, fieldAt(fields, part)))
+			parts = append(parts, cellText(part, record.At(fields, part)))
 		}
 		cells[i] = strings.Join(parts, " ")
 	}
@@ -129,15 +131,6 @@ func decodeRecord(record json.RawMessage) (fields map[string]any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(record))
 	decoder.UseNumber()
 	return fields, decoder.Decode(&fields)
-}
-
-func fieldAt(fields map[string]any, path string) any {
-	name, rest, isInside := strings.Cut(path, ".")
-	if !isInside {
-		return fields[name]
-	}
-	inner, _ := fields[name].(map[string]any)
-	return fieldAt(inner, rest)
 }
 
 // cellText is a value on one line: an instant to the minute, a list by its entries, or

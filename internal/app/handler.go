@@ -105,8 +105,10 @@ func (a *App) dashboard(pages *page.Page) *dashboard.Dashboard {
 	return &dashboard.Dashboard{
 		People: a.People, Store: a.Store, URL: a.config.OperatorURL, Environment: a.config.Environment, Guard: a.guard, Logger: a.logger,
 		Applier: a.applier(), Checkout: a.Checkout, Billing: a.Billing, Banking: a.Banking, Webhooks: a.webhooks, Movable: a.Movable,
-		Preview: dashboard.Preview{Show: pages.PreviewAs, States: page.PreviewStates, Languages: page.Languages()},
-		Real:    a.world,
+		Preview: dashboard.Preview{
+			Show: pages.PreviewAs, Logo: pages.LogoAt, ColorWords: page.ColorWords, States: page.PreviewStates, Languages: page.Languages(),
+		},
+		Real: a.world,
 	}
 }
 

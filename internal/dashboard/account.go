@@ -23,6 +23,8 @@ type accountView struct {
 	// PasskeyHome is where passkeys are added, when it is not here; IsPasskeyHome tells that it is.
 	PasskeyHome   string
 	IsPasskeyHome bool
+	// HasApp tells that codes of an authenticator app are taken too.
+	HasApp bool
 }
 
 // showAccount answers GET /dashboard/account/.

@@ -11,6 +11,7 @@ import (
 
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/record"
 )
 
 // inputKind is how a field of a record is filled in.
@@ -24,8 +25,10 @@ const (
 	choiceInput  inputKind = "choice"
 	tickInput    inputKind = "tick"
 	// maybeInput is yes, no, or nothing said.
-	maybeInput  inputKind = "maybe"
-	colorInput  inputKind = "color"
+	maybeInput inputKind = "maybe"
+	colorInput inputKind = "color"
+	// logoInput is the address of a picture, which is shown beside it.
+	logoInput   inputKind = "logo"
 	linesInput  inputKind = "lines"
 	manyInput   inputKind = "many"
 	secretInput inputKind = "secret"
@@ -93,20 +96,10 @@ func plain(fields map[string]any) (map[string]any, error) {
 	return values, decoder.Decode(&values)
 }
 
-// valueAt finds a value by its path.
-func valueAt(values map[string]any, path string) any {
-	name, rest, isPath := strings.Cut(path, ".")
-	if !isPath {
-		return values[name]
-	}
-	within, _ := values[name].(map[string]any)
-	return valueAt(within, rest)
-}
-
 // show puts a record's fields into the form.
 func (f form) show(values map[string]any) {
 	f.each(func(i *input) {
-		value := valueAt(values, i.Name)
+		value := record.At(values, i.Name)
 		_, i.IsElsewhere = value.(map[string]any)
 		i.Values = textsOf(value)
 	})
@@ -188,7 +181,7 @@ func (f form) blame(bad payment.Fields) (rest []string) {
 // compare says at each field what stands there by now, where it is not what the form has.
 func (f form) compare(values map[string]any) {
 	f.each(func(i *input) {
-		now := textsOf(valueAt(values, i.Name))
+		now := textsOf(record.At(values, i.Name))
 		if i.Kind != secretInput && !slices.Equal(now, i.Values) && !(i.Kind == tickInput && i.Has("true") == slices.Equal(now, []string{"true"})) {
 			i.Theirs = cmp.Or(strings.Join(now, ", "), "nothing")
 		}
@@ -200,7 +193,7 @@ func (f form) compare(values map[string]any) {
 func (f form) read(sent url.Values, stored map[string]any) merchant.Fields {
 	given := merchant.Fields{}
 	f.each(func(i *input) {
-		if _, isObject := valueAt(stored, i.Name).(map[string]any); isObject {
+		if _, isObject := record.At(stored, i.Name).(map[string]any); isObject {
 			return // it holds more than the form can show
 		}
 		if i.Kind == secretInput && sent.Get(i.Name) == "" {

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -93,8 +94,14 @@ func TestEveryScreenIsAccessible(t *testing.T) {
 		Path: "/admin/v1/chargebacks/", Key: apptest.AdminToken, Body: apptest.Body{"transaction_id": c.rivals[0], "reason_code": "AM04"},
 	}).Want(t, http.StatusCreated, nil)
 	chargeback := storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM chargebacks`)
+	openBank(t, s)
+	haveADay(t, s)
+	file, entry := storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM bank_files`), storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM bank_lines WHERE result = 'unmatched'`)
 	p := enter(t, s, store.Administrator)
 	for name, path := range map[string]string{
+		"bank-files": "bank-files/", "bank-file": "bank-files/" + file + "/", "bank-statements": "bank-statements/", "bank-take-in": "bank-statements/new/",
+		"bank-entries": "bank-entries/?matched=false", "bank-entry": "bank-entries/" + entry + "/", "paused": "setup/paused/",
+		"counted": "transactions/?counted=declined&decline_code=insufficient_funds", "found": "transactions/?q=Weber", "columns": "transactions/?columns=amount,iban,status,tenant,id",
 		"numbers": "", "sessions": "sessions/", "subscriptions": "subscriptions/", "chargebacks": "chargebacks/", "leads": "leads/", "mandates": "mandates/",
 		"events": "events/", "imports": "imports/", "matching": "imports/matching/", "session": "sessions/" + c.session + "/",
 		"subscription": "subscriptions/" + c.subscription + "/", "lead": "leads/" + c.lead + "/", "chargeback": "chargebacks/" + chargeback + "/",
@@ -108,6 +115,26 @@ func TestEveryScreenIsAccessible(t *testing.T) {
 	p.press("?")
 	p.await(`document.getElementById("keys").open`)
 	p.checkAccessible("help")
+}
+
+// haveADay fills the counter with what a day brings: payments of many people, most of
+// them good, and a question of every kind.
+func haveADay(t *testing.T, s *apptest.Server) {
+	t.Helper()
+	outcomes := []string{apptest.Approved, apptest.Approved, apptest.PendingApproved, apptest.Approved, apptest.DeclinedInsufficientFunds, apptest.Approved, apptest.DeclinedMandateRejected}
+	for i, name := range []string{
+		"Anna Weber", "Jonas Weber", "Sofía Núñez Olmo", "Maximilian Oberhuber-Schattenfroh", "Liv Ås", "Emre Yıldız", "Chloé Dubois", "Jan de Vries", "Zofia Wiśniewska", "Ines Weber",
+		"Tom Fischer", "Käthe Müller", "Björn Lindqvist", "Maria Rossi", "Nora Kühn", "Paul Meyer", "Eva Novák", "Luca Moretti", "Greta Holm", "Oskar Ziegler",
+	} {
+		first, last, _ := strings.Cut(name, " ")
+		lead := apptest.Lead().With(apptest.Body{"first_name": first, "last_name": last, "email": strings.ToLower(first) + fmt.Sprintf("%d@post.example", i)})
+		body := apptest.InCampaign(apptest.MonthlyCampaign).With(apptest.Body{"lead": lead})
+		if i%3 == 0 {
+			body = apptest.Direct().With(apptest.Body{"lead": lead, "amount": fmt.Sprintf("%d.90", 19+7*i)})
+		}
+		s.Pay(t, s.Create(t, body), outcomes[i%len(outcomes)], apptest.Body{"iban_holder_name": name})
+	}
+	leaveOpen(t, s)
 }
 
 // A viewer sees, and does nothing.

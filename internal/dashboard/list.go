@@ -66,8 +66,9 @@ type filter struct {
 	// Options are what can be chosen; one without them is a day, or text.
 	Options func(*listQuery) []option
 	IsDay   bool
-	// Hidden filters stand in addresses that lead here, and in no form.
-	Hidden bool
+	// Hidden filters stand in addresses that lead here, and in no form; Rare ones in a form
+	// that such an address led to.
+	Hidden, Rare bool
 }
 
 type option struct{ Value, Label string }
@@ -213,6 +214,10 @@ func show[T any](d *Dashboard, l list[T]) func(http.ResponseWriter, *http.Reques
 		if who, _ := people.Who(r.Context()); exportRight().Admits(who) {
 			shown.CSV, shown.JSON = address(q.Values, "format", "csv"), address(q.Values, "format", "json")
 		}
+		shown.Links = slices.DeleteFunc(slices.Clone(l.Links), func(link option) bool {
+			path, _, _ := strings.Cut(link.Value, "?")
+			return !may(r, http.MethodGet, path)
+		})
 		if l.Action != nil && mayDo(r, l.Action(q).Path) {
 			shown.Actions = []action{l.Action(q)}
 		}
@@ -242,7 +247,7 @@ func (l list[T]) view(ctx context.Context, q *listQuery, from source[T], paging 
 	if err != nil {
 		return nil, err
 	}
-	shown := &listView{Name: l.Name, Title: l.Title, Hint: l.Hint, Empty: l.Empty, Query: q.Get("q"), Count: countText(count), Links: l.Links}
+	shown := &listView{Name: l.Name, Title: l.Title, Hint: l.Hint, Empty: l.Empty, Query: q.Get("q"), Count: countText(count)}
 	shown.Filters, shown.Kept, shown.IsNarrowed = l.filters(q)
 	columns := l.shownColumns(q)
 	for _, c := range l.Columns {
@@ -314,7 +319,7 @@ func (l list[T]) filters(q *listQuery) (shown []filterView, kept []option, isNar
 		view := filterView{Name: f.Name, Label: f.Label, Value: value, IsDay: f.IsDay}
 		if f.Options != nil {
 			view.Options = f.Options(q)
-			if len(view.Options) < 2 && value == "" {
+			if (f.Rare || len(view.Options) < 2) && value == "" {
 				continue // there is nothing to choose
 			}
 		}

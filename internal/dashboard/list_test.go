@@ -217,7 +217,7 @@ func TestOtherTenantsAreNotThere(t *testing.T) {
 				}
 			}
 		}
-		for _, list := range []string{"sessions", "transactions", "subscriptions", "chargebacks", "leads", "mandates", "events", "imports"} {
+		for _, list := range []string{"sessions", "transactions", "subscriptions", "chargebacks", "leads", "mandates", "events", "imports", "bank-files", "bank-statements", "bank-entries"} {
 			base := "/dashboard/" + list + "/"
 			addresses := []string{base, base + "?tenant_id=" + apptest.Rival}
 			for _, secret := range c.rivals {

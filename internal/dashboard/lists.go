@@ -50,6 +50,9 @@ var tones = map[string]string{
 	"approved": "good", "COMPLETED": "good", "ACTIVE": "good", "delivered": "good", "completed": "good",
 	"pending": "warn", "PENDING": "warn", "AWAITING_VERIFICATION": "warn", "PAST_DUE": "warn", "running": "warn",
 	"declined": "bad", "charged_back": "bad", "FAILED": "bad", "failed": "bad",
+	// Files for banks, and what becomes of banks' words.
+	"settled": "good", "accepted": "good", "read": "good", "open": "warn", "closed": "warn", "written": "warn", "sending": "warn", "sent": "warn",
+	"reading": "warn", "rejected": "bad", "partly_rejected": "bad", "returned": "bad", "unmatched": "bad", "contradicts": "bad",
 }
 
 // account is the visible end of an account.
@@ -117,6 +120,22 @@ func sourceOf[F, T any](d *Dashboard, search F, read func(context.Context, *stor
 	}
 }
 
+const (
+	// createdField and processedField are the days that a period is of.
+	createdField, processedField = "created_at", "date_processed"
+	// unknownOutcome asks for payments of which no gateway has said what became of them.
+	unknownOutcome = "unknown"
+)
+
+// declineCodes are why payments were declined.
+func declineCodes(*listQuery) []option {
+	options := []option{{listing.Unsaid, "not said"}}
+	for _, code := range payment.DeclineCodes() {
+		options = append(options, option{string(code), string(code)})
+	}
+	return options
+}
+
 func (d *Dashboard) transactionList() list[payment.Debit] {
 	type row = payment.Debit
 	return list[row]{
@@ -127,12 +146,19 @@ func (d *Dashboard) transactionList() list[payment.Debit] {
 		Filters: []filter{
 			tenantFilter, {Name: "status", Label: "Status", Options: values(payment.TransactionStatuses)},
 			{Name: "type", Label: "Type", Options: values(payment.StandardizedTypes)}, gatewayFilter, fromFilter, toFilter,
-			{Name: "session_id", Hidden: true}, {Name: "subscription_id", Hidden: true},
+			{Name: "date_field", Label: "Days of", Rare: true, Options: values([]string{createdField, processedField})},
+			{Name: "counted", Label: "Counted as", Rare: true, Options: values(listing.DayKinds)},
+			{Name: "decline_code", Label: "Declined for", Rare: true, Options: declineCodes},
+			{Name: "outcome", Label: "Outcome", Rare: true, Options: values([]string{unknownOutcome})},
+			{Name: "session_id", Hidden: true}, {Name: "subscription_id", Hidden: true}, {Name: "currency", Hidden: true},
 		},
 		Search: func(q *listQuery) source[row] {
 			search := listing.TransactionSearch{
 				Common: q.common(), Status: chosen(q, "status", payment.TransactionStatuses), Type: chosen(q, "type", payment.StandardizedTypes),
 				GatewayID: q.id("payment_gateway_id"), SessionID: q.id("session_id"), SubscriptionID: q.id("subscription_id"),
+				CountedAs: chosen(q, "counted", listing.DayKinds), DeclineCode: q.Get("decline_code"), Currency: q.Get("currency"),
+				ByDay:     chosen(q, "date_field", []string{createdField, processedField}) == processedField,
+				IsUnknown: chosen(q, "outcome", []string{unknownOutcome}) == unknownOutcome,
 			}
 			return sourceOf(d, search, listing.SearchTransactions, listing.CountTransactions)
 		},
@@ -202,17 +228,20 @@ func (d *Dashboard) chargebackList() list[payment.Chargeback] {
 		},
 		Filters: []filter{
 			tenantFilter, {Name: "source", Label: "Source", Options: values(payment.ChargebackSources)}, {Name: "reason_code", Label: "Reason code"},
-			gatewayFilter, fromFilter, toFilter, {Name: "transaction_id", Hidden: true},
+			gatewayFilter, fromFilter, toFilter, {Name: "transaction_id", Hidden: true}, {Name: "currency", Hidden: true},
 		},
 		Search: func(q *listQuery) source[row] {
 			search := listing.ChargebackSearch{
 				Common: q.common(), Source: chosen(q, "source", payment.ChargebackSources), ReasonCode: q.Get("reason_code"),
-				GatewayID: q.id("payment_gateway_id"), TransactionID: q.id("transaction_id"),
+				GatewayID: q.id("payment_gateway_id"), TransactionID: q.id("transaction_id"), ByDay: true, Currency: q.Get("currency"),
 			}
 			return sourceOf(d, search, listing.SearchChargebacks, listing.CountChargebacks)
 		},
 	}
 }
+
+// dueNow asks for subscriptions that are to be billed by now.
+const dueNow = "now"
 
 func (d *Dashboard) subscriptionList() list[payment.Subscription] {
 	type row = payment.Subscription
@@ -242,10 +271,14 @@ func (d *Dashboard) subscriptionList() list[payment.Subscription] {
 		},
 		Filters: []filter{
 			tenantFilter, {Name: "status", Label: "Status", Options: values(payment.SubscriptionStatuses)}, gatewayFilter, fromFilter, toFilter,
+			{Name: "due", Label: "Due", Rare: true, Options: values([]string{dueNow})},
 		},
 		Search: func(q *listQuery) source[row] {
 			search := listing.SubscriptionSearch{
 				Common: q.common(), Status: chosen(q, "status", payment.SubscriptionStatuses), GatewayID: q.id("payment_gateway_id"),
+			}
+			if chosen(q, "due", []string{dueNow}) != "" {
+				search.DueBy = q.now
 			}
 			return sourceOf(d, search, listing.SearchSubscriptions, listing.CountSubscriptions)
 		},
@@ -304,6 +337,9 @@ func (d *Dashboard) mandateList() list[listing.MandateRecord] {
 	}
 }
 
+// waiting asks for events that are tried again.
+const waiting = "true"
+
 func (d *Dashboard) eventList() list[listing.EventRecord] {
 	type row = listing.EventRecord
 	return list[row]{
@@ -329,11 +365,12 @@ func (d *Dashboard) eventList() list[listing.EventRecord] {
 		Filters: []filter{
 			tenantFilter, {Name: "event", Label: "Event", Options: values(payment.EventKinds)},
 			{Name: "status", Label: "Delivery", Options: values(store.DeliveryStatuses)}, profileFilter, fromFilter, toFilter,
+			{Name: "waiting", Label: "Tried again", Rare: true, Options: values([]string{waiting})},
 		},
 		Search: func(q *listQuery) source[row] {
 			search := listing.EventSearch{
 				Common: q.common(), Kind: chosen(q, "event", payment.EventKinds), Status: chosen(q, "status", store.DeliveryStatuses),
-				ProfileID: q.id("webhook_profile_id"),
+				ProfileID: q.id("webhook_profile_id"), IsWaiting: chosen(q, "waiting", []string{waiting}) != "",
 			}
 			return sourceOf(d, search, listing.SearchEvents, listing.CountEvents)
 		},
@@ -349,7 +386,7 @@ func (d *Dashboard) importList() list[store.Import] {
 	number := func(n int) cell { return cell{Text: strconv.Itoa(n), IsNumber: true} }
 	return list[row]{
 		Name: "imports", Title: "Imports", Hint: "Id of an import",
-		Empty: "No file was taken in yet. sepad import transactions takes a processor's CSV in, and so does POST /admin/v1/imports/.",
+		Empty: "No file was taken in yet. Take a processor's CSV in here, with sepad import transactions, or with POST /admin/v1/imports/.",
 		ID:    func(i *row) uuid.UUID { return i.ID },
 		Columns: []column[row]{
 			{Name: "created_at", Label: "Begun", Value: func(i *row, _ names) cell { return when(i.CreatedAt) }},
@@ -375,6 +412,6 @@ func (d *Dashboard) importList() list[store.Import] {
 			}
 			return sourceOf(d, search, listing.SearchImports, listing.CountImports)
 		},
-		Links: []option{{"/dashboard/imports/matching/", "Matching report"}},
+		Links: []option{{importsPath + "new/", "Take a file in"}, {"/dashboard/imports/matching/", "Matching report"}},
 	}
 }

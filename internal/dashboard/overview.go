@@ -62,7 +62,7 @@ type questionView struct {
 }
 
 type dayView struct {
-	Day, Currency, Collected, Declined, ChargedBack string
+	Day, Href, Currency, Collected, Declined, ChargedBack string
 }
 
 // usualDays is the period where none is given.
@@ -156,9 +156,12 @@ func (v *overviewView) address(change url.Values) string {
 	return "?" + next.Encode()
 }
 
-// list is the address of a list, narrowed to the period.
+// list is the address of the list of what was counted in the period.
 func (v *overviewView) list(name string, more ...string) string {
 	query := url.Values{"from": {v.First.String()}, "to": {v.Last.String()}}
+	if name == "transactions" {
+		query.Set("date_field", processedField)
+	}
 	if v.Filters.TenantID != "" {
 		query.Set("tenant_id", v.Filters.TenantID)
 	}
@@ -168,27 +171,35 @@ func (v *overviewView) list(name string, more ...string) string {
 	return "/dashboard/" + name + "/?" + query.Encode()
 }
 
+// day is the address of the payments that were counted on a day.
+func (v *overviewView) day(day payment.Date) string {
+	of := overviewView{Filters: v.Filters, First: day, Last: day}
+	return of.list("transactions")
+}
+
 // sumUp makes numbers, reasons and the chart of what was counted.
 func (v *overviewView) sumUp(counts []listing.DayCount, n names) {
-	totals := map[string]map[string]listing.Sum{} // by currency and kind
+	totals := map[string]map[listing.DayKind]listing.Sum{} // by currency
 	declines, returns := map[string]listing.Sum{}, map[string]listing.Sum{}
 	for _, c := range counts {
 		if totals[c.Currency] == nil {
-			totals[c.Currency] = map[string]listing.Sum{}
+			totals[c.Currency] = map[listing.DayKind]listing.Sum{}
 		}
 		totals[c.Currency][c.Kind] = plus(totals[c.Currency][c.Kind], c.Sum)
 		switch c.Kind {
-		case "declined":
+		case listing.DayDeclined:
 			declines[c.Reason] = plus(declines[c.Reason], c.Sum)
-		case "charged_back":
+		case listing.DayChargedBack:
 			returns[c.Reason] = plus(returns[c.Reason], c.Sum)
 		}
 	}
 	for _, currency := range sortedKeys(totals) {
 		v.Currencies = append(v.Currencies, currencyView{currency, v.numbers(totals[currency], currency)})
 	}
-	v.Declines = v.reasons(declines, func(string) string { return v.list("transactions", "status", "declined") })
-	v.Returns = v.reasons(returns, func(code string) string { return v.list("chargebacks", "reason_code", code) })
+	v.Declines = v.reasons(declines, func(code string) string {
+		return v.list("transactions", "counted", string(listing.DayDeclined), "decline_code", cmp.Or(code, listing.Unsaid))
+	})
+	v.Returns = v.reasons(returns, func(code string) string { return v.list("chargebacks", "reason_code", cmp.Or(code, listing.Unsaid)) })
 	v.draw(counts, n)
 }
 
@@ -205,8 +216,12 @@ func sortedKeys[V any](of map[string]V) (keys []string) {
 }
 
 // numbers are those of one currency.
-func (v *overviewView) numbers(sums map[string]listing.Sum, currency string) []numberView {
-	collected, pending, declined, refunded, back := sums["collected"], sums["pending"], sums["declined"], sums["refunded"], sums["charged_back"]
+func (v *overviewView) numbers(sums map[listing.DayKind]listing.Sum, currency string) []numberView {
+	collected, pending, declined := sums[listing.DayCollected], sums[listing.DayPending], sums[listing.DayDeclined]
+	refunded, back := sums[listing.DayRefunded], sums[listing.DayChargedBack]
+	href := func(kind listing.DayKind) string {
+		return v.list("transactions", "counted", string(kind), "currency", currency)
+	}
 	taken := collected.Count + pending.Count
 	rate, returned := "none", "none"
 	if all := taken + declined.Count; all > 0 {
@@ -216,11 +231,11 @@ func (v *overviewView) numbers(sums map[string]listing.Sum, currency string) []n
 		returned = percent(back.Count, collected.Count)
 	}
 	return []numberView{
-		{"Collected", amount(collected.Minor), payments(collected.Count), v.list("transactions", "status", "approved"), ""},
-		{"Pending", amount(pending.Minor), payments(pending.Count), v.list("transactions", "status", "pending"), ""},
-		{"Approval rate", rate, strconv.Itoa(declined.Count) + " declined", v.list("transactions", "status", "declined"), ""},
-		{"Refunded", amount(refunded.Minor), payments(refunded.Count), v.list("transactions", "type", "sdd_refund"), ""},
-		{"Chargebacks and returns", amount(back.Minor), strconv.Itoa(back.Count) + ", " + returned + " of what was collected", v.list("chargebacks"), ""},
+		{"Collected", amount(collected.Minor), payments(collected.Count), href(listing.DayCollected), ""},
+		{"Pending", amount(pending.Minor), payments(pending.Count), href(listing.DayPending), ""},
+		{"Approval rate", rate, strconv.Itoa(declined.Count) + " declined", href(listing.DayDeclined), ""},
+		{"Refunded", amount(refunded.Minor), payments(refunded.Count), href(listing.DayRefunded), ""},
+		{"Chargebacks and returns", amount(back.Minor), strconv.Itoa(back.Count) + ", " + returned + " of what was collected", v.list("chargebacks", "currency", currency), ""},
 	}
 }
 
@@ -281,7 +296,7 @@ func (v *overviewView) draw(counts []listing.DayCount, n names) {
 	if len(v.Currencies) == 0 {
 		return
 	}
-	drawn, byDay := chart{Currency: v.Currencies[0].Currency}, map[string]map[string]listing.Sum{}
+	drawn, byDay := chart{Currency: v.Currencies[0].Currency}, map[string]map[listing.DayKind]listing.Sum{}
 	series := map[string]map[string]payment.Minor{}
 	for _, c := range counts {
 		if c.Currency != drawn.Currency {
@@ -289,10 +304,10 @@ func (v *overviewView) draw(counts []listing.DayCount, n names) {
 		}
 		day := c.Day.String()
 		if byDay[day] == nil {
-			byDay[day] = map[string]listing.Sum{}
+			byDay[day] = map[listing.DayKind]listing.Sum{}
 		}
 		byDay[day][c.Kind] = plus(byDay[day][c.Kind], c.Sum)
-		if c.Kind == "collected" {
+		if c.Kind == listing.DayCollected {
 			name := v.seriesOf(c, n)
 			if series[name] == nil {
 				series[name] = map[string]payment.Minor{}
@@ -310,7 +325,8 @@ func (v *overviewView) draw(counts []listing.DayCount, n names) {
 		}
 		if sums := byDay[day.String()]; sums != nil {
 			v.Days = append(v.Days, dayView{
-				day.String(), drawn.Currency, amount(sums["collected"].Minor), strconv.Itoa(sums["declined"].Count), amount(sums["charged_back"].Minor),
+				day.String(), v.day(day), drawn.Currency, amount(sums[listing.DayCollected].Minor), strconv.Itoa(sums[listing.DayDeclined].Count),
+				amount(sums[listing.DayChargedBack].Minor),
 			})
 		}
 	}
@@ -345,19 +361,20 @@ func (d *Dashboard) ask(ctx context.Context, v *overviewView, q listing.Question
 	if tenantID != uuid.Nil {
 		tenant = "&tenant_id=" + tenantID.String()
 	}
+	const subscriptions, events = "/dashboard/subscriptions/", "/dashboard/events/"
 	for _, one := range []struct {
 		label string
 		count listing.Count
 		href  string
 		isBad bool
 	}{
-		{"Unknown outcomes", q.Unknown, "/dashboard/transactions/?status=pending" + tenant, true},
-		{"Unmatched bank lines", q.Unmatched, "/dashboard/imports/?" + strings.TrimPrefix(tenant, "&"), true},
-		{"Paused accounts", listing.Count{N: len(pauses)}, "/dashboard/subscriptions/?status=PAST_DUE" + tenant, true},
-		{"Failed events", q.Failed, "/dashboard/events/?status=failed" + tenant, true},
-		{"Events to be tried again", q.Waiting, "/dashboard/events/?status=pending" + tenant, false},
-		{"Rebills due now", q.Due, "/dashboard/subscriptions/?status=ACTIVE" + tenant, false},
-		{"Subscriptions past due", q.PastDue, "/dashboard/subscriptions/?status=PAST_DUE" + tenant, false},
+		{"Unknown outcomes", q.Unknown, "/dashboard/transactions/?outcome=unknown" + tenant, true},
+		{"Unmatched bank lines", q.Unmatched, bankLinesPath + "?matched=false" + tenant, true},
+		{"Paused accounts", listing.Count{N: len(pauses)}, pausedPath + "?" + strings.TrimPrefix(tenant, "&"), true},
+		{"Failed events", q.Failed, events + "?status=failed" + tenant, true},
+		{"Events to be tried again", q.Waiting, events + "?waiting=true" + tenant, false},
+		{"Rebills due now", q.Due, subscriptions + "?due=now" + tenant, false},
+		{"Subscriptions past due", q.PastDue, subscriptions + "?status=PAST_DUE" + tenant, false},
 	} {
 		value := strconv.Itoa(one.count.N)
 		if one.count.AtLeast {

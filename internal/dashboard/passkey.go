@@ -23,10 +23,16 @@ func (d *Dashboard) addPasskeys(r *http.Request, shown *accountView) error {
 	for _, key := range keys {
 		shown.Passkeys = append(shown.Passkeys, passkeyView{key, people.IsSuspect(key)})
 	}
-	shown.PasskeyHome = d.People.PasskeyHome()
-	host, _, _ := strings.Cut(r.Host, ":")
-	shown.IsPasskeyHome = shown.PasskeyHome != "" && net.ParseIP(host) == nil
+	shown.PasskeyHome, shown.IsPasskeyHome = d.passkeyHome(r)
+	shown.HasApp = who.Operator.SealedTOTP != ""
 	return err
+}
+
+// passkeyHome is where passkeys can be used, "" for nowhere, and tells whether that is here.
+func (d *Dashboard) passkeyHome(r *http.Request) (home string, isHere bool) {
+	home = d.People.PasskeyHome()
+	host, _, _ := strings.Cut(r.Host, ":")
+	return home, home != "" && net.ParseIP(host) == nil
 }
 
 // askNewPasskey answers POST /dashboard/account/passkeys/question/ with what a device is asked.

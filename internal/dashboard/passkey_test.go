@@ -128,6 +128,7 @@ func TestPasskeys(t *testing.T) {
 		p.awaitHead("Overview")
 		p.do(chromedp.Navigate(home + "/dashboard/account/"))
 		p.await(`document.querySelector("td .bad")?.innerText.includes("may have been copied")`)
+		welcomeByPasskey(t, p, home)
 		p.do(chromedp.Navigate(home + "/dashboard/audit/"))
 		p.awaitHead("Audit trail")
 		for _, action := range []string{"passkey.create", "passkey.suspect", "operator.sign_in"} {
@@ -136,6 +137,47 @@ func TestPasskeys(t *testing.T) {
 			}
 		}
 	})
+}
+
+// welcomeByPasskey lets somebody in who chooses a passkey, and no app, for the second step.
+func welcomeByPasskey(t *testing.T, p *tab, home string) {
+	t.Helper()
+	const secret = "a passkey and seven good words"
+	_, link, err := p.s.App.People.Add(t.Context(), "grace@counter.example", store.Administrator, store.TenantSet{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Navigate(strings.Replace(link.URL, p.s.URL, home, 1)))
+	p.awaitHead("Welcome")
+	key := evaluate[string](p, `document.querySelector(".secret code").innerText`)
+	p.fill("password", secret)
+	p.fill("again", secret)
+	p.do(chromedp.Click(chromedp.CSS(`[value="passkey"]`)))
+	p.await(`document.querySelector(".by-passkey").checkVisibility() && !document.getElementById("code").checkVisibility()`)
+	p.picture("welcome-passkey")
+	p.checkAccessible("welcome-passkey")
+	p.do(chromedp.Click(chromedp.CSS("main button")))
+	p.awaitHead("Overview")
+
+	p.do(chromedp.Click(chromedp.CSS(".self summary")), chromedp.Click(chromedp.CSS(".menu form button")))
+	p.awaitHead("Sign in")
+	p.fill("email", "grace@counter.example")
+	p.fill("password", secret)
+	p.do(chromedp.Click(chromedp.CSS("main button")))
+	p.awaitHead("Second step")
+	if evaluate[bool](p, `!!document.getElementById("code")`) {
+		t.Error("a code is asked for that nobody has")
+	}
+	answered := evaluate[string](p, `fetch("/dashboard/sign-in/code/", {method: "POST", body: new URLSearchParams({code: "`+codeOf(t, key, 0)+`"})}).then((r) => r.text())`)
+	if !strings.Contains(answered, "The code is wrong") {
+		t.Errorf("the app that was not chosen is answered %s", answered)
+	}
+	p.do(chromedp.Click(chromedp.CSS(`form[data-passkey] button`)))
+	p.awaitHead("Overview")
+	p.do(chromedp.Navigate(home + "/dashboard/account/"))
+	p.awaitHead("Your account")
+	p.do(chromedp.Evaluate[chromedp.Void](`window.confirm = () => true`), chromedp.Click(chromedp.CSS(`form[action*="/passkeys/"][action$="/remove/"] button`)))
+	p.await(`document.body.innerText.includes("This is your only second factor")`)
 }
 
 // TestPasskeysStayWithTheirOwners holds what no browser does.

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -19,6 +20,9 @@ type Preview struct {
 	// Show answers for the page whose id is {hosted_page_id}, in a state and a language; as
 	// says how it looks.
 	Show func(w http.ResponseWriter, r *http.Request, as func(of *merchant.Setup, id uuid.UUID) merchant.HostedPage) error
+	// Logo answers with the picture at an address, ColorWords say what becomes of a colour.
+	Logo       func(w http.ResponseWriter, r *http.Request, address string) error
+	ColorWords func(value string) string
 	// States and Languages are what can be asked for, what is meant without a word first.
 	States, Languages []string
 }
@@ -84,4 +88,39 @@ func (d *Dashboard) showPreview(w http.ResponseWriter, r *http.Request) error {
 		Page: page, Tenant: setup.Tenant, Choices: chosen, States: d.Preview.States, Languages: d.Preview.Languages,
 		Frame: "/dashboard/setup/pages/" + id.String() + "/preview/?" + asked.Encode(),
 	})
+}
+
+const (
+	logoPath  = setupPath + "logo/"
+	colorPath = setupPath + "colour/"
+)
+
+// showLogo answers GET /dashboard/setup/logo/?address=… with the picture there, fetched as
+// it is for payers.
+func (d *Dashboard) showLogo(w http.ResponseWriter, r *http.Request) error {
+	address, err := url.Parse(r.URL.Query().Get("address"))
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" {
+		return web.ErrNotFound
+	}
+	return d.Preview.Logo(w, r, address.String())
+}
+
+// showColor answers GET /dashboard/setup/colour/?value=… with what becomes of a colour.
+func (d *Dashboard) showColor(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = io.WriteString(w, d.Preview.ColorWords(r.URL.Query().Get("value")))
+	return nil
+}
+
+// logosOf are the logos that a merchant's pages have, to choose from.
+func logosOf(of *merchant.Setup) (choices []choice) {
+	for _, page := range sorted(of.HostedPages, func(p merchant.HostedPage) string { return p.Name }) {
+		for _, address := range []*string{page.Branding.LogoURL, page.Branding.LogoDarkURL} {
+			if address != nil && !slices.ContainsFunc(choices, func(c choice) bool { return c.Value == *address }) {
+				choices = append(choices, choice{*address, page.Name})
+			}
+		}
+	}
+	return choices
 }

@@ -36,6 +36,7 @@ var functions = template.FuncMap{
 	"iso":     func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	"pretty":  func(text any) string { return pretty(fmt.Sprintf("%s", text)) },
 	"dict":    dict,
+	"last4":   func(masked string) string { return account(masked).Text },
 	"day":     func(at time.Time) string { return at.UTC().Format(time.DateOnly) },
 }
 
@@ -99,7 +100,7 @@ type place struct {
 // placeKeys are the letters of places.
 var placeKeys = map[string]string{
 	"Overview": "o", "Sessions": "s", "Transactions": "t", "Subscriptions": "u", "Chargebacks": "c", "Leads": "l", "Mandates": "m",
-	"Events": "e", "Imports": "i", "Audit": "a",
+	"Events": "e", "Imports": "i", "Bank files": "b", "Audit": "a",
 }
 
 func (d *Dashboard) view(r *http.Request, title string, data any) view {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,14 +133,15 @@ func lowered[T ~string](values []T) (choices []choice) {
 	return choices
 }
 
-func pageForm(*Dashboard, *merchant.Setup, merchant.Fields) form {
+func pageForm(d *Dashboard, of *merchant.Setup, fields merchant.Fields) form {
+	logos := logosOf(of)
 	return form{
 		{"", "", []input{{Name: "name", Label: "Name", Kind: textInput, Required: true, Help: "For people here; payers do not see it."}}},
 		{"Looks", "", []input{
-			{Name: "branding.logo_url", Label: "Logo", Kind: addressInput, Hint: "https://shop.example/logo.svg", Help: "The address of a picture. The preview shows it as soon as it is typed."},
-			{Name: "branding.logo_dark_url", Label: "Logo on dark screens", Kind: addressInput},
-			{Name: "branding.primary_color", Label: "Main colour", Kind: colorInput, Default: merchant.DefaultPrimaryColor},
-			{Name: "branding.accent_color", Label: "Accent colour", Kind: colorInput, Default: merchant.DefaultAccentColor},
+			{Name: "branding.logo_url", Label: "Logo", Kind: logoInput, Choices: logos, Hint: "https://shop.example/logo.svg", Help: "The address of a PNG, JPEG, GIF, WebP or SVG."},
+			{Name: "branding.logo_dark_url", Label: "Logo on dark screens", Kind: logoInput, Choices: logos, Help: "Nothing: the same logo, on a light plate where it would not be seen."},
+			{Name: "branding.primary_color", Label: "Main colour", Kind: colorInput, Default: merchant.DefaultPrimaryColor, Help: d.Preview.ColorWords(mainColor(fields))},
+			{Name: "branding.accent_color", Label: "Accent colour", Kind: colorInput, Default: merchant.DefaultAccentColor, Help: "Thin lines, links and the ground beside the form."},
 			{Name: "show_product_name", Label: "Show the product's name", Kind: tickInput, Default: "true"},
 			{Name: "show_product_price", Label: "Show the price", Kind: tickInput, Default: "true"},
 			{Name: "show_product_description", Label: "Show the description", Kind: tickInput, Default: "true"},
@@ -165,6 +167,13 @@ func pageForm(*Dashboard, *merchant.Setup, merchant.Fields) form {
 			{Name: "links.imprint", Label: "Imprint", Kind: addressInput},
 		}},
 	}
+}
+
+// mainColor is the colour of a page's button.
+func mainColor(fields merchant.Fields) string {
+	branding, _ := fields["branding"].(map[string]any)
+	chosen, _ := branding["primary_color"].(string)
+	return cmp.Or(chosen, merchant.DefaultPrimaryColor)
 }
 
 func profileForm(*Dashboard, *merchant.Setup, merchant.Fields) form {

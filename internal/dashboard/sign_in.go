@@ -103,14 +103,14 @@ func waitText(seconds int) string {
 // codeView is the second step.
 type codeView struct {
 	Next, Problem string
-	// HasPasskeys tells that a passkey does instead of a code.
-	HasPasskeys bool
+	// HasPasskeys tells that a passkey does instead of a code, HasApp that a code does.
+	HasPasskeys, HasApp bool
 }
 
 // codeView is the second step of a browser. One that is at none is told so when it goes on.
 func (d *Dashboard) codeView(r *http.Request, next string) (shown codeView, err error) {
 	shown.Next = next
-	if shown.HasPasskeys, err = d.People.HasPasskeys(r.Context(), d.cookie(r)); errors.Is(err, store.ErrNoSignIn) {
+	if shown.HasPasskeys, shown.HasApp, err = d.People.SecondFactors(r.Context(), d.cookie(r)); errors.Is(err, store.ErrNoSignIn) {
 		err = nil
 	}
 	return shown, err

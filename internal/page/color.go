@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // color is a colour of the screen.
@@ -141,6 +142,25 @@ func (t theme) button(primary color) button {
 		return button{fill, white, fill.mix(black, shade)}
 	}
 	return button{fill, darkText, fill.mix(white, shade)}
+}
+
+// ColorWords says what becomes of a colour as that of the main button, for who chooses
+// it; "" where it is none.
+func ColorWords(value string) string {
+	primary, ok := parseColor(strings.TrimPrefix(value, "#"))
+	if !ok {
+		return ""
+	}
+	on := lightTheme.button(primary)
+	text := "dark"
+	if on.text == white {
+		text = "white"
+	}
+	words := fmt.Sprintf("The button's text is %s, with a contrast of %.1f to 1.", text, contrast(on.fill, on.text))
+	if on.fill != primary {
+		words += " As it is, the colour would not stand out or could not be read on: the button wears " + on.fill.String() + "."
+	}
+	return words
 }
 
 // ground is the tinted half: the page with a trace of the colour in it.

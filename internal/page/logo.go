@@ -230,7 +230,12 @@ func (p *Page) showLogo(w http.ResponseWriter, r *http.Request) error {
 	if address == nil {
 		return web.ErrNotFound
 	}
-	found := p.Logos.get(context.WithoutCancel(r.Context()), *address, p.Real.Now())
+	return p.LogoAt(w, r, *address)
+}
+
+// LogoAt answers with the picture at an address, as pages show it.
+func (p *Page) LogoAt(w http.ResponseWriter, r *http.Request, address string) error {
+	found := p.Logos.get(context.WithoutCancel(r.Context()), address, p.Real.Now())
 	if found.picture == nil {
 		return web.ErrNotFound
 	}

@@ -116,15 +116,18 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   const problem = form.querySelector(".problem");
   const tell = (sentence) => { problem.textContent = sentence; problem.hidden = !sentence; };
   form.addEventListener("submit", async (event) => {
+    if (form.elements.second && form.elements.second.value !== "passkey") return;
     event.preventDefault();
     tell("");
     if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return tell("This browser knows no passkeys.");
     const button = form.querySelector("button");
-    button.disabled = true;
+    button.disabled = true; // until the device has answered
     try {
-      const asked = await fetch(form.dataset.question, { method: "POST" });
+      const ticket = form.elements.ticket?.value;
+      const asked = await fetch(form.dataset.question, { method: "POST", body: ticket ? new URLSearchParams({ ticket }) : undefined });
       if (!asked.ok || asked.redirected) return tell("That was too long ago. Load the page again.");
-      const { publicKey } = await asked.json();
+      const { publicKey, asked: sealed } = await asked.json();
+      if (sealed) form.elements.asked.value = sealed;
       const answer = form.dataset.passkey === "create"
         ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) })
         : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) });
@@ -152,6 +155,46 @@ for (const look of document.querySelectorAll("[data-preview]")) {
   const later = () => { clearTimeout(soon); soon = setTimeout(show, 250); };
   look.addEventListener("change", show);
   form?.addEventListener("input", later);
+}
+
+// A logo is seen as soon as its address is typed or picked, and what becomes of a colour
+// is said.
+const pickable = (field) => {
+  const box = field.closest(".field");
+  const picture = box.querySelector(".plate img");
+  const missing = box.querySelector(".bad");
+  picture.addEventListener("load", () => { picture.hidden = false; missing.hidden = true; });
+  picture.addEventListener("error", () => { picture.hidden = true; missing.hidden = !field.value; });
+  let soon;
+  field.addEventListener("input", () => {
+    clearTimeout(soon);
+    soon = setTimeout(() => {
+      if (field.value) picture.src = field.dataset.logo + encodeURIComponent(field.value);
+      else { picture.hidden = true; missing.hidden = true; }
+    }, 400);
+  });
+};
+for (const field of document.querySelectorAll("[data-logo]")) pickable(field);
+for (const button of document.querySelectorAll("[data-pick]")) {
+  button.querySelector("img").addEventListener("error", () => { button.hidden = true; });
+  button.addEventListener("click", () => {
+    const field = document.getElementById(button.dataset.into);
+    field.value = button.dataset.pick;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+for (const swatch of document.querySelectorAll("input[type=color]")) {
+  let soon;
+  swatch.addEventListener("input", () => {
+    const box = swatch.closest(".field");
+    box.querySelector("code").textContent = swatch.value;
+    if (!swatch.dataset.words) return;
+    clearTimeout(soon);
+    soon = setTimeout(async () => {
+      const said = await fetch(swatch.dataset.words + encodeURIComponent(swatch.value));
+      if (said.ok && !said.redirected) box.querySelector(".hint").textContent = await said.text();
+    }, 200);
+  });
 }
 
 // A file is sent with a bar that shows how much of it is taken in. Without script the
