@@ -66,7 +66,7 @@ func (p *program) newRecordPrinter(asJSON bool, columns string) *recordPrinter {
 	}
 }
 
-func (r *recordPrinter) add(record json.RawMessage) error {
+func (r *recordPrinter) add(raw json.RawMessage) error {
 	r.count++
 	if r.json {
 		before := "[\n  "
@@ -74,13 +74,13 @@ func (r *recordPrinter) add(record json.RawMessage) error {
 			before = ",\n  "
 		}
 		var text bytes.Buffer
-		if err := json.Indent(&text, record, "  ", "  "); err != nil {
+		if err := json.Indent(&text, raw, "  ", "  "); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(r.out, "%s%s", before, text.Bytes())
 		return err
 	}
-	fields, err := decodeRecord(record)
+	fields, err := decodeRecord(raw)
 	if err != nil {
 		return err
 	}

@@ -55,9 +55,17 @@ type cell struct {
 	Href string
 	// At is set instead where it is an instant.
 	At time.Time
+	// Brief is shown in the place of a long text.
+	Brief string
 	// Tone colours a status: good, warn, bad or "".
 	Tone     string
 	IsNumber bool
+}
+
+// IsShort tells a value that stands on one line: an instant, a reference, a word.
+func (c cell) IsShort() bool {
+	const most = 24
+	return !c.At.IsZero() || c.Brief != "" || len(c.Text) <= most && !strings.Contains(c.Text, " ")
 }
 
 // filter is a field that narrows a list, named as the admin API names it.
@@ -178,8 +186,8 @@ type filterView struct {
 }
 
 type columnView struct {
-	Name, Label string
-	Shown       bool
+	Name, Label     string
+	Shown, IsNumber bool
 }
 
 type rowView struct {
@@ -252,7 +260,8 @@ func (l list[T]) view(ctx context.Context, q *listQuery, from source[T], paging 
 	columns := l.shownColumns(q)
 	for _, c := range l.Columns {
 		isShown := slices.ContainsFunc(columns, func(other column[T]) bool { return other.Name == c.Name })
-		shown.Columns = append(shown.Columns, columnView{c.Name, c.Label, isShown})
+		isNumber := len(part.Rows) > 0 && c.Value(&part.Rows[0], nil).IsNumber
+		shown.Columns = append(shown.Columns, columnView{c.Name, c.Label, isShown, isNumber})
 	}
 	rows, older, newer := pagesOf(part.Rows, paging, q.Values, func(row T) uuid.UUID { return l.ID(&row) })
 	shown.Older, shown.Newer = older, newer

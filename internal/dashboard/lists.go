@@ -31,11 +31,20 @@ func to(kind string, id uuid.UUID, text string) cell {
 	return cell{Text: text, Href: "/dashboard/" + kind + "/" + id.String() + "/"}
 }
 
+// toID is an id that leads to its record: the end tells it from others, since all begin
+// with their time.
+func toID(kind string, id uuid.UUID) cell {
+	const end = 12
+	full := to(kind, id, id.String())
+	full.Brief = "…" + full.Text[len(full.Text)-end:]
+	return full
+}
+
 func toIfAny(kind string, id *uuid.UUID) cell {
 	if id == nil {
 		return cell{}
 	}
-	return to(kind, *id, id.String())
+	return toID(kind, *id)
 }
 
 func optionalID(id *uuid.UUID, n names) cell {
@@ -72,7 +81,7 @@ func (d *Dashboard) sessionList() list[listing.SessionRecord] {
 		ID:    func(s *row) uuid.UUID { return s.ID },
 		Columns: []column[row]{
 			{Name: "created_at", Label: "Created", Value: func(s *row, _ names) cell { return when(s.CreatedAt) }},
-			{Name: "id", Label: "Session", Value: func(s *row, _ names) cell { return to("sessions", s.ID, s.ID.String()) }},
+			{Name: "id", Label: "Session", Value: func(s *row, _ names) cell { return toID("sessions", s.ID) }},
 			{Name: "status", Label: "Status", Value: func(s *row, _ names) cell { return status(s.StatusAt(d.Checkout.Clock.Now())) }},
 			{Name: "amount", Label: "Amount", Value: func(s *row, _ names) cell { return money(s.Terms.DueMinor(), s.Terms.Currency) }},
 			{Name: "email", Label: "Payer", Value: func(s *row, _ names) cell { return to("leads", s.LeadID, s.Lead.Email) }},
@@ -251,7 +260,7 @@ func (d *Dashboard) subscriptionList() list[payment.Subscription] {
 		ID:    func(s *row) uuid.UUID { return s.ID },
 		Columns: []column[row]{
 			{Name: "created_at", Label: "Created", Value: func(s *row, _ names) cell { return when(s.CreatedAt) }},
-			{Name: "id", Label: "Subscription", Value: func(s *row, _ names) cell { return to("subscriptions", s.ID, s.ID.String()) }},
+			{Name: "id", Label: "Subscription", Value: func(s *row, _ names) cell { return toID("subscriptions", s.ID) }},
 			{Name: "status", Label: "Status", Value: func(s *row, _ names) cell {
 				if !s.PausedAt.IsZero() {
 					return cell{Text: string(s.Status) + ", paused", Tone: "warn"}
@@ -264,7 +273,7 @@ func (d *Dashboard) subscriptionList() list[payment.Subscription] {
 			{Name: "successful_billing_count", Label: "Billed", Value: func(s *row, _ names) cell { return cell{Text: strconv.Itoa(s.SuccessfulCount), IsNumber: true} }},
 			{Name: "total_revenue", Label: "Revenue", Value: func(s *row, _ names) cell { return money(s.RevenueMinor, s.Currency) }},
 			{Name: "mandate_reference_id", Label: "Mandate", Optional: true, Value: func(s *row, _ names) cell { return text(s.MandateReference) }},
-			{Name: "lead_id", Label: "Payer", Optional: true, Value: func(s *row, _ names) cell { return to("leads", s.LeadID, s.LeadID.String()) }},
+			{Name: "lead_id", Label: "Payer", Optional: true, Value: func(s *row, _ names) cell { return toID("leads", s.LeadID) }},
 			{Name: "cancelled_at", Label: "Cancelled", Optional: true, Value: func(s *row, _ names) cell { return when(s.CancelledAt) }},
 			{Name: "payment_gateway", Label: "Gateway", Optional: true, Value: func(s *row, n names) cell { return text(n.of(s.GatewayID)) }},
 			{Name: "tenant", Label: "Tenant", Optional: true, Value: func(s *row, n names) cell { return text(n.of(s.TenantID)) }},
@@ -326,7 +335,7 @@ func (d *Dashboard) mandateList() list[listing.MandateRecord] {
 			{Name: "email", Label: "Payer", Value: func(m *row, _ names) cell { return to("leads", m.LeadID, m.Email) }},
 			{Name: "mandate_acceptance_mode", Label: "Acceptance", Value: func(m *row, _ names) cell { return text(string(m.AcceptanceMode)) }},
 			{Name: "transaction_id", Label: "First payment", Value: func(m *row, _ names) cell { return to("transactions", m.TransactionID, "Payment") }},
-			{Name: "session_id", Label: "Session", Optional: true, Value: func(m *row, _ names) cell { return to("sessions", m.SessionID, m.SessionID.String()) }},
+			{Name: "session_id", Label: "Session", Optional: true, Value: func(m *row, _ names) cell { return toID("sessions", m.SessionID) }},
 			{Name: "tenant", Label: "Tenant", Optional: true, Value: func(m *row, n names) cell { return text(n.of(m.TenantID)) }},
 		},
 		Filters: []filter{tenantFilter, {Name: "mandate_acceptance_mode", Label: "Acceptance", Options: values(modes)}, fromFilter, toFilter},
@@ -390,7 +399,7 @@ func (d *Dashboard) importList() list[store.Import] {
 		ID:    func(i *row) uuid.UUID { return i.ID },
 		Columns: []column[row]{
 			{Name: "created_at", Label: "Begun", Value: func(i *row, _ names) cell { return when(i.CreatedAt) }},
-			{Name: "id", Label: "Import", Value: func(i *row, _ names) cell { return to("imports", i.ID, i.ID.String()) }},
+			{Name: "id", Label: "Import", Value: func(i *row, _ names) cell { return toID("imports", i.ID) }},
 			{Name: "kind", Label: "Kind", Value: func(i *row, _ names) cell { return text(i.Kind) }},
 			{Name: "status", Label: "Status", Value: func(i *row, _ names) cell { return status(i.Status) }},
 			{Name: "new", Label: "New", Value: func(i *row, _ names) cell { return number(i.Counts.New) }},

@@ -231,11 +231,11 @@ func (v *overviewView) numbers(sums map[listing.DayKind]listing.Sum, currency st
 		returned = percent(back.Count, collected.Count)
 	}
 	return []numberView{
-		{"Collected", amount(collected.Minor), payments(collected.Count), href(listing.DayCollected), ""},
-		{"Pending", amount(pending.Minor), payments(pending.Count), href(listing.DayPending), ""},
+		{"Collected", amount(collected.Minor) + " " + currency, payments(collected.Count), href(listing.DayCollected), ""},
+		{"Pending", amount(pending.Minor) + " " + currency, payments(pending.Count), href(listing.DayPending), ""},
 		{"Approval rate", rate, strconv.Itoa(declined.Count) + " declined", href(listing.DayDeclined), ""},
-		{"Refunded", amount(refunded.Minor), payments(refunded.Count), href(listing.DayRefunded), ""},
-		{"Chargebacks and returns", amount(back.Minor), strconv.Itoa(back.Count) + ", " + returned + " of what was collected", v.list("chargebacks", "currency", currency), ""},
+		{"Refunded", amount(refunded.Minor) + " " + currency, payments(refunded.Count), href(listing.DayRefunded), ""},
+		{"Chargebacks, returns", amount(back.Minor) + " " + currency, strconv.Itoa(back.Count) + ", " + returned + " of what was collected", v.list("chargebacks", "currency", currency), ""},
 	}
 }
 

@@ -165,6 +165,7 @@ const pickable = (field) => {
   const missing = box.querySelector(".bad");
   picture.addEventListener("load", () => { picture.hidden = false; missing.hidden = true; });
   picture.addEventListener("error", () => { picture.hidden = true; missing.hidden = !field.value; });
+  if (picture.complete && picture.naturalWidth === 0) picture.dispatchEvent(new Event("error")); // before this ran
   let soon;
   field.addEventListener("input", () => {
     clearTimeout(soon);
@@ -176,7 +177,9 @@ const pickable = (field) => {
 };
 for (const field of document.querySelectorAll("[data-logo]")) pickable(field);
 for (const button of document.querySelectorAll("[data-pick]")) {
-  button.querySelector("img").addEventListener("error", () => { button.hidden = true; });
+  const seen = button.querySelector("img");
+  seen.addEventListener("error", () => { button.hidden = true; });
+  if (seen.complete && seen.naturalWidth === 0) button.hidden = true;
   button.addEventListener("click", () => {
     const field = document.getElementById(button.dataset.into);
     field.value = button.dataset.pick;
