@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"log/slog"
+	"slices"
 
 	"sepad/internal/banking"
 	"sepad/internal/billing"
@@ -48,6 +49,11 @@ type screen struct {
 
 // screens are all of them, those of the navigation in its order.
 func (d *Dashboard) screens() []screen {
+	return slices.Concat(d.listScreens(), d.bankScreens(), d.recordScreens(), d.officeScreens())
+}
+
+// listScreens are what happened at large: the overview, and lists.
+func (d *Dashboard) listScreens() []screen {
 	return []screen{
 		{web.Route{Method: "GET", Pattern: "/dashboard/", Handler: d.showOverview}, "Overview"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/sessions/", Handler: show(d, d.sessionList())}, "Sessions"},
@@ -58,6 +64,12 @@ func (d *Dashboard) screens() []screen {
 		{web.Route{Method: "GET", Pattern: "/dashboard/mandates/", Handler: show(d, d.mandateList())}, "Mandates"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/events/", Handler: show(d, d.eventList())}, "Events"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/imports/", Handler: show(d, d.importList())}, "Imports"},
+	}
+}
+
+// bankScreens are files for banks, and what banks say.
+func (d *Dashboard) bankScreens() []screen {
+	return []screen{
 		{web.Route{Method: "GET", Pattern: bankFilesPath, Handler: show(d, d.bankFileList())}, "Bank files"},
 		{web.Route{Method: "GET", Pattern: bankFilesPath + "{id}/", Handler: d.showBankFile}, ""},
 		{web.Route{Method: "GET", Pattern: bankContentPath, Handler: d.downloadBankFile, Work: web.List}, ""},
@@ -67,8 +79,12 @@ func (d *Dashboard) screens() []screen {
 		{web.Route{Method: "GET", Pattern: bankLinesPath, Handler: show(d, d.bankLineList())}, ""},
 		{web.Route{Method: "GET", Pattern: bankLinesPath + "{id}/", Handler: d.showBankLine}, ""},
 		{web.Route{Method: "POST", Pattern: assignPath, Handler: d.assignBankLine}, ""},
-		{web.Route{Method: "GET", Pattern: pausedPath, Handler: d.showPaused}, ""},
-		{web.Route{Method: "POST", Pattern: resumePath, Handler: d.resumeAccount}, ""},
+	}
+}
+
+// recordScreens are single records, and what is done to them.
+func (d *Dashboard) recordScreens() []screen {
+	return []screen{
 		{web.Route{Method: "GET", Pattern: "/dashboard/sessions/{id}/", Handler: d.showSession}, ""},
 		{web.Route{Method: "GET", Pattern: "/dashboard/transactions/{id}/", Handler: d.showTransaction}, ""},
 		{web.Route{Method: "POST", Pattern: refundPath, Handler: d.refund}, ""},
@@ -87,10 +103,18 @@ func (d *Dashboard) screens() []screen {
 		{web.Route{Method: "GET", Pattern: "/dashboard/imports/{id}/", Handler: d.showImport}, ""},
 		{web.Route{Method: "GET", Pattern: "/dashboard/imports/matching/", Handler: d.showMatching}, ""},
 		{web.Route{Method: "POST", Pattern: "/dashboard/imports/matching/", Handler: d.match, Work: web.List}, ""},
+	}
+}
+
+// officeScreens are what is set up, and people.
+func (d *Dashboard) officeScreens() []screen {
+	return []screen{
 		{web.Route{Method: "GET", Pattern: "/dashboard/audit/", Handler: d.showAudit}, "Audit"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/", Handler: d.showSetup}, "Setup"},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/", Handler: d.showPreview}, ""},
 		{web.Route{Method: "GET", Pattern: "/dashboard/setup/pages/{hosted_page_id}/preview/", Handler: d.previewPage}, ""},
+		{web.Route{Method: "GET", Pattern: pausedPath, Handler: d.showPaused}, ""},
+		{web.Route{Method: "POST", Pattern: resumePath, Handler: d.resumeAccount}, ""},
 		{web.Route{Method: "GET", Pattern: logoPath, Handler: d.showLogo}, ""},
 		{web.Route{Method: "GET", Pattern: colorPath, Handler: d.showColor}, ""},
 		{web.Route{Method: "POST", Pattern: setupPath, Handler: d.addTenant}, ""},

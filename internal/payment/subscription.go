@@ -18,6 +18,9 @@ const (
 // SubscriptionStatuses lists every status.
 var SubscriptionStatuses = []SubscriptionStatus{SubscriptionActive, SubscriptionPastDue, SubscriptionCancelled}
 
+// IsBrief tells a status that lasts for days and not for years: few have it at a time.
+func (s SubscriptionStatus) IsBrief() bool { return s == SubscriptionPastDue }
+
 // Subscription is a recurring purchase and its billing record (contract 2.13).
 type Subscription struct {
 	ID               uuid.UUID

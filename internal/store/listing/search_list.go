@@ -229,7 +229,7 @@ var subscriptionSearch = searched[payment.Subscription]{
 
 func (f SubscriptionSearch) conditions() conditions {
 	var few, many []condition
-	if f.Status == payment.SubscriptionPastDue { // they are few, and may be anywhere
+	if f.Status.IsBrief() { // they are few, and may be anywhere
 		few = when("u.id IN (SELECT x.id FROM subscriptions x WHERE x.tenant_id = $1 AND x.status = $%d)", string(f.Status))
 	} else {
 		many = when("u.status = $%d", string(f.Status))
