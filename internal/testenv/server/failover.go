@@ -333,8 +333,8 @@ func (f *Failover) Kill(i int) { f.nodes[i].kill() }
 // Revive starts a member that was killed.
 func (f *Failover) Revive(i int) error { return f.nodes[i].start() }
 
-// CutOff takes a member of the database off the network: nobody reaches it, and it reaches
-// nobody. What it gives puts the member back.
+// CutOff takes a member of the database off the network: nobody reaches it, and it reaches no
+// etcd. What it gives puts the member back.
 func (f *Failover) CutOff(i int) (mend func()) {
 	for _, wire := range f.nodes[i].wires() {
 		wire.Cut()
