@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -53,20 +52,17 @@ func (c *gatewaysPausedCommand) Run(p *program) error {
 }
 
 func printPausesJSON(p *program, pauses []payment.RebillPause) error {
-	encoder := json.NewEncoder(p.stdout)
-	for _, pause := range pauses {
-		line := map[string]any{
+	all := make([]map[string]any, len(pauses)) // never null
+	for i, pause := range pauses {
+		all[i] = map[string]any{
 			"tenant_id": pause.TenantID, "payment_gateway_id": pause.GatewayID, "reason": pause.Reason, "reason_code": pause.Code,
 			"since": pause.Since.UTC(), "paused_until": nil,
 		}
 		if !pause.Until.IsZero() {
-			line["paused_until"] = pause.Until.UTC()
-		}
-		if err := encoder.Encode(line); err != nil {
-			return err
+			all[i]["paused_until"] = pause.Until.UTC()
 		}
 	}
-	return nil
+	return p.printJSON(all)
 }
 
 type gatewaysResumeCommand struct {
