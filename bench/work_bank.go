@@ -52,7 +52,7 @@ var (
 )
 
 const (
-	bankPayments     = 5_000
+	bankPayments     = 20_000
 	bankPaymentsFull = 100_000
 	bankRounds       = 10
 	kindBank         = 0x1b

@@ -20,8 +20,9 @@ import (
 
 const (
 	// readBatch bounds how many payments are read and taken at a time, which is all
-	// that is held of a file of any length.
-	readBatch = 1000
+	// that is held of a file of any length: some megabytes, for a tenth of the time
+	// that batches of a quarter would take.
+	readBatch = 4000
 	// fillTries bounds how often a batch is planned anew because somebody else fills
 	// the same file.
 	fillTries = 100
