@@ -16,10 +16,13 @@ const GroupSize = groupSize
 
 const SharedLanes = sharedLanes
 
-// SharedQueue counts PostgreSQL's lanes at work and the units that stand behind them.
-func SharedQueue(d *DB) (busy, waiting int) {
-	g := &d.engine.(*postgres).shared
+// SharedQueue counts PostgreSQL's lanes of a kind at work and the units that stand behind them.
+func SharedQueue(d *DB, kind string) (busy, waiting int) {
+	g := d.engine.(*postgres).lanesOf(kind)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.busy, len(g.waiting)
 }
+
+// WaitForRows lets groups wait for rows for as long as it takes.
+func WaitForRows(d *DB) { d.engine.(*postgres).shared.rowPatience = 0 }

@@ -28,6 +28,7 @@ const (
 	pgUndefinedTable   = "42P01"
 	pgDiskFull         = "53100"
 	pgLimitExceeded    = "53400"
+	pgLockNotAvailable = "55P03"
 )
 
 const (
@@ -49,7 +50,7 @@ type postgres struct {
 	connections *pgxpool.Pool
 	queue       *river.Client[pgx.Tx]
 	berths      berths
-	shared      gatherer[*sharedUnit]
+	shared      sharedLanesOf
 	clock       sharedClock
 	logger      *slog.Logger
 }
@@ -75,7 +76,7 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 	}
 	p := &postgres{connections: pool, queue: queue, clock: sharedClock{read: opts.Clock}, logger: opts.logger()}
 	p.berths.moor(int(config.MaxConns))
-	p.shared = gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
+	p.shared.rowPatience, p.shared.byKind = rowPatience, map[string]*gatherer[*sharedUnit]{}
 	return p, nil
 }
 

@@ -5,20 +5,25 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
-	// sharedLanes is how many groups may be under way. Fewer make larger groups and
-	// less work; with too few nobody goes on while they wait for the disk.
+	// sharedLanes is how many groups of one kind may be under way. Fewer make larger
+	// groups and less work; with too few nobody goes on while they wait for the disk.
 	sharedLanes = 4
 	// sharedSize bounds how many units have to run again when one is refused.
 	sharedSize = 32
 	// sharedPatience is for a database that does not answer any more. No caller's
 	// own patience may end the group for the others.
 	sharedPatience = 30 * time.Second
+	// rowPatience is how long a group waits for a row that somebody holds. Then its
+	// units run by themselves, and the one that needs the row waits alone.
+	rowPatience = 100 * time.Millisecond
 )
 
 // sharedUnit is a unit that commits with those that come at the same time.
@@ -26,23 +31,57 @@ type sharedUnit struct {
 	ctx        context.Context
 	statements []statement
 	row        string
-	done       chan error
+	// isBegun is set by whoever comes first: the group that takes the unit on, or a
+	// caller who leaves before.
+	isBegun atomic.Bool
+	done    chan error
 }
 
 // errGroupGivenUp tells a unit to run by itself: somebody in its group was refused,
 // and PostgreSQL takes all of a group back then.
 var errGroupGivenUp = errors.New("db: the group was given up")
 
-// writeShared waits for the unit's group. A caller may go away meanwhile: then
-// nobody hears what became of the unit, as with a connection that breaks.
+// sharedLanesOf are the lanes of each kind of unit, which is the table that they queue
+// for: those of one kind never wait for another's.
+type sharedLanesOf struct {
+	// rowPatience is 0 for as long as it takes.
+	rowPatience time.Duration
+
+	mu     sync.Mutex
+	byKind map[string]*gatherer[*sharedUnit]
+}
+
+func (p *postgres) lanesOf(kind string) *gatherer[*sharedUnit] {
+	p.shared.mu.Lock()
+	defer p.shared.mu.Unlock()
+	lanes, known := p.shared.byKind[kind]
+	if !known {
+		lanes = &gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
+		p.shared.byKind[kind] = lanes
+	}
+	return lanes
+}
+
+// writeShared waits for the unit's group. A caller may leave while he queues; once
+// the group is sent, only a deadline ends his wait, as with statements of his own.
 func (p *postgres) writeShared(ctx context.Context, tx *Tx) error {
 	u := &sharedUnit{ctx: ctx, statements: tx.pending, row: tx.sharedRow, done: make(chan error, 1)}
-	p.shared.add(u)
+	p.lanesOf(tx.sharedKind).add(u)
 	select {
 	case err := <-u.done:
 		return err
 	case <-ctx.Done():
-		return ctx.Err()
+		if u.isBegun.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+	}
+	within, cancel := toTheEnd(ctx)
+	defer cancel()
+	select {
+	case err := <-u.done:
+		return err
+	case <-within.Done():
+		return within.Err()
 	}
 }
 
@@ -50,20 +89,28 @@ func (p *postgres) writeShared(ctx context.Context, tx *Tx) error {
 // whole. Rows are taken in one order, so that groups of any two processes never
 // wait for each other in a circle.
 func (p *postgres) commitTogether(units []*sharedUnit) {
+	units = slices.DeleteFunc(units, func(u *sharedUnit) bool { return !u.isBegun.CompareAndSwap(false, true) })
+	if len(units) == 0 {
+		return
+	}
 	slices.SortStableFunc(units, func(a, b *sharedUnit) int { return cmp.Compare(a.row, b.row) })
 	var statements []statement
+	if p.shared.rowPatience > 0 {
+		statements = append(statements, statement{sql: `SELECT set_config('lock_timeout', $1, TRUE)`, args: []any{p.shared.rowPatience.String()}})
+	}
 	for _, u := range units {
 		statements = append(statements, u.statements...)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(units[0].ctx), sharedPatience)
 	defer cancel()
 	results := p.connections.SendBatch(ctx, p.batchOf(statements))
+	var err error
 	if len(units) == 1 {
-		units[0].done <- pipeline(results, statements)
-		return
-	}
-	err := results.Close()
-	if wasTakenBack(err) {
+		err = pipeline(results, statements)
+		if hasCode(err, pgLockNotAvailable) {
+			err = errGroupGivenUp
+		}
+	} else if err = results.Close(); wasTakenBack(err) {
 		err = errGroupGivenUp
 	}
 	for _, u := range units {

@@ -27,6 +27,7 @@ type queue struct {
 func newQueue(t *testing.T) *queue {
 	t.Helper()
 	env := storetest.Postgres(t)
+	db.WaitForRows(env.Store.DB)
 	shop := env.Shop(t)
 	key, text := env.APIKey(t, shop.ID)
 	q := &queue{Env: env, Shop: shop, key: key}
@@ -50,20 +51,7 @@ func (q *queue) create(t *testing.T, draft storetest.Draft) error {
 func (q *queue) holdLanes(t *testing.T) {
 	t.Helper()
 	held := q.Session(t, q.Shop)
-	bare := q.DB(t)
-	t.Cleanup(func() { bare.Close() })
-	holder, err := bare.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := holder.ExecContext(t.Context(), "UPDATE leads SET updated_at = 0"); err != nil {
-		t.Fatal(err)
-	}
-	q.release = func() {
-		if err := holder.Rollback(); err != nil {
-			t.Error(err)
-		}
-	}
+	q.release = hold(t, q.Env, "UPDATE leads SET updated_at = 0")
 	for lane := range db.SharedLanes {
 		blocked := q.Draft(q.Shop, func(d *storetest.Draft) { d.Lead.Email = held.Lead.Email })
 		q.group.Go(func() {
@@ -75,19 +63,21 @@ func (q *queue) holdLanes(t *testing.T) {
 	}
 }
 
-// await waits until so many lanes are busy and so many units stand behind them.
-func (q *queue) await(busy, waiting int) {
+// await waits until so many lanes of a kind are busy and so many units stand behind them.
+func await(env *storetest.Env, kind string, busy, waiting int) {
 	for {
-		if b, w := db.SharedQueue(q.Store.DB); b == busy && w == waiting {
+		if b, w := db.SharedQueue(env.Store.DB, kind); b == busy && w == waiting {
 			return
 		}
 		runtime.Gosched()
 	}
 }
 
+func (q *queue) await(busy, waiting int) { await(q.Env, "leads", busy, waiting) }
+
 // join begins a create that waits for its turn; its answer goes to err.
 func (q *queue) join(ctx context.Context, err *error, draft storetest.Draft, credential store.Credential) {
-	busy, waiting := db.SharedQueue(q.Store.DB)
+	busy, waiting := db.SharedQueue(q.Store.DB, "leads")
 	session, sealing := q.Store.NewSession(draft.Session)
 	if sealing != nil {
 		*err = sealing

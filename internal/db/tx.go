@@ -16,9 +16,10 @@ type Tx struct {
 	ctx     context.Context
 	conv    conversation
 	pending []statement
-	// sharedRow is not empty when the unit may commit together with others.
-	sharedRow string
-	relaxed   bool
+	// sharedKind and sharedRow are not empty when the unit may commit together with
+	// others.
+	sharedKind, sharedRow string
+	relaxed, apart        bool
 }
 
 // Require adds the statement on which the unit rests: when it touches no row,
@@ -62,14 +63,17 @@ func (tx *Tx) Relax() {
 	}
 }
 
-// Share lets the unit commit together with others that come at the same time,
-// where that is quicker. Row names what it may have to queue for; a group takes
-// such rows in order. It is for short units of statements alone.
-func (tx *Tx) Share(row string) { tx.sharedRow = row }
+// Share lets the unit commit together with others of its kind that come at the same
+// time, where that is quicker. Kind is the table whose row it may have to queue for; a
+// group takes such rows in order. It is for short units of statements alone.
+func (tx *Tx) Share(kind, row string) { tx.sharedKind, tx.sharedRow = kind, row }
+
+// Apart keeps the unit to itself: it takes rows in an order of its own.
+func (tx *Tx) Apart() { tx.apart = true }
 
 // isShared tells whether the unit may commit together with others: never one that
 // spares the disk, for its neighbours may not.
-func (tx *Tx) isShared() bool { return tx.sharedRow != "" && !tx.relaxed }
+func (tx *Tx) isShared() bool { return tx.sharedRow != "" && !tx.relaxed && !tx.apart }
 
 // flush sends what was gathered.
 func (tx *Tx) flush() error {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -9,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/db"
-	"sepad/internal/payment"
 )
 
 // What each day brought is counted by triggers, with every change of a payment and of a
@@ -20,8 +21,30 @@ import (
 // countedAtOnce is how many rows one unit sums up, or counts.
 const countedAtOnce = 1000
 
+// dayCount is what one change brought to a day, or many.
+type dayCount struct {
+	dayKey
+	id             string // as its engine writes it
+	records, minor int64
+}
+
+// dayKey is what is counted apart.
+type dayKey struct {
+	tenantID              uuid.UUID
+	day                   int64
+	gatewayID, campaignID uuid.UUID
+	currency, kind        string
+	reason                string
+}
+
+func compareDays(a, b dayKey) int {
+	return cmp.Or(bytes.Compare(a.tenantID[:], b.tenantID[:]), cmp.Compare(a.day, b.day), bytes.Compare(a.gatewayID[:], b.gatewayID[:]),
+		bytes.Compare(a.campaignID[:], b.campaignID[:]), cmp.Compare(a.currency, b.currency), cmp.Compare(a.kind, b.kind), cmp.Compare(a.reason, b.reason))
+}
+
 // SumUpDays puts what changed into the days that it changed, and tells whether some is
-// left. What a unit takes it marks first: changes that commit meanwhile wait for the next.
+// left. It takes what nobody else is taking; changes that commit meanwhile wait for the
+// next.
 func (s *Store) SumUpDays(ctx context.Context, now time.Time) (more bool, err error) {
 	result, err := s.Query(ctx, `SELECT id FROM count_changes LIMIT 1`)
 	if _, err = db.One(result, err, scanCountID); IsNotFound(err) {
@@ -30,27 +53,44 @@ func (s *Store) SumUpDays(ctx context.Context, now time.Time) (more bool, err er
 	if err != nil {
 		return false, err
 	}
-	batch := payment.NewID()
 	err = s.Write(ctx, now, func(tx *Tx) error {
 		result, err := tx.Query(`
-			UPDATE count_changes SET batch = $1 WHERE batch IS NULL AND (tenant_id, id) IN (
-				SELECT x.tenant_id, x.id FROM count_changes x WHERE x.batch IS NULL LIMIT $2)
-			RETURNING id`, batch, countedAtOnce)
-		taken, err := db.Collect(result, err, scanCountID)
-		if err != nil || len(taken) == 0 {
-			return err
-		}
+			SELECT tenant_id, id, day, gateway_id, campaign_id, currency, kind, reason, records, minor FROM count_changes LIMIT $1`+
+			tx.SkipLocked("count_changes"), countedAtOnce)
+		taken, err := db.Collect(result, err, scanDayCount)
 		more = len(taken) == countedAtOnce
-		tx.Then(`
-			INSERT INTO count_days (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
-			SELECT tenant_id, day, gateway_id, campaign_id, currency, kind, reason, CAST(SUM(records) AS BIGINT), CAST(SUM(minor) AS BIGINT) FROM count_changes
-			WHERE batch = $1 GROUP BY tenant_id, day, gateway_id, campaign_id, currency, kind, reason
-			ON CONFLICT (tenant_id, day, gateway_id, campaign_id, currency, kind, reason)
-			DO UPDATE SET records = count_days.records + excluded.records, minor = count_days.minor + excluded.minor`, batch)
-		tx.Then(`DELETE FROM count_changes WHERE batch = $1`, batch)
-		return nil
+		tx.sumUp(taken)
+		return err
 	})
 	return more, err
+}
+
+func scanDayCount(r db.Rows) (c dayCount, err error) {
+	return c, r.Scan(&c.tenantID, &c.id, &c.day, &c.gatewayID, &c.campaignID, &c.currency, &c.kind, &c.reason, &c.records, &c.minor)
+}
+
+// sumUp adds changes to their days, in one order, so that two who do it never wait for
+// each other in a circle.
+func (tx *Tx) sumUp(changes []dayCount) {
+	sums, ids := map[dayKey]dayCount{}, map[uuid.UUID][]any{}
+	for _, c := range changes {
+		sum := sums[c.dayKey]
+		sums[c.dayKey] = dayCount{dayKey: c.dayKey, records: sum.records + c.records, minor: sum.minor + c.minor}
+		ids[c.tenantID] = append(ids[c.tenantID], c.id)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(sums), compareDays) {
+		tx.Then(`
+			INSERT INTO count_days (tenant_id, day, gateway_id, campaign_id, currency, kind, reason, records, minor)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			ON CONFLICT (tenant_id, day, gateway_id, campaign_id, currency, kind, reason)
+			DO UPDATE SET records = count_days.records + excluded.records, minor = count_days.minor + excluded.minor`,
+			key.tenantID, key.day, key.gatewayID, key.campaignID, key.currency, key.kind, key.reason, sums[key].records, sums[key].minor)
+	}
+	for tenantID, counted := range ids {
+		for batch := range db.InLists(counted) {
+			tx.Then(`DELETE FROM count_changes WHERE tenant_id = $1 AND id IN `+db.Placeholders(2, 1, len(batch)), append([]any{tenantID}, batch...)...)
+		}
+	}
 }
 
 func scanCountID(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) }

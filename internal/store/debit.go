@@ -101,6 +101,9 @@ func ScanDebit(r db.Rows) (d payment.Debit, err error) {
 // without a transaction adds a chargeback alone.
 func (tx *Tx) Apply(c payment.Change, events []EventRow) {
 	tenantID := c.Transaction.TenantID
+	if touchesSessionAlone(c) {
+		tx.shareSession(*c.Session)
+	}
 	if c.Before.Transaction.ID != uuid.Nil {
 		tx.changeSession(c)
 		tx.updateTransaction(c.Before.Transaction, c.Transaction)
@@ -118,6 +121,13 @@ func (tx *Tx) Apply(c payment.Change, events []EventRow) {
 		tx.putChargeback(*c.Chargeback)
 	}
 	tx.AddEvents(tenantID, events)
+}
+
+// touchesSessionAlone tells the answer to an attempt at paying a session: all rows that it
+// changes hang on that, and no other unit waits for one of them while it holds another.
+func touchesSessionAlone(c payment.Change) bool {
+	return c.Session != nil && *c.Session != *c.Before.Session && c.Refund == nil && c.Chargeback == nil && c.Before.Subscription == nil &&
+		c.PausesRebills == ""
 }
 
 // changeSession writes what an attempt's answer made of its session. It comes

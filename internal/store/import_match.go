@@ -137,7 +137,9 @@ func scanOneSided(r db.Rows) (v Staged, err error) {
 
 // CountStaged has the planner know how much is staged. Without it PostgreSQL takes the lines of an import for one, and
 // goes through all of them again for each of our records.
-func (tx *Tx) CountStaged() { tx.Analyze("staged_transactions") }
+func (tx *Tx) CountStaged() {
+	tx.Analyze("staged_transactions (tenant_id, import_id, merchant_transaction_id)")
+}
 
 // RepeatedStaged removes the lines whose reference an earlier line has, and says
 // which they are.

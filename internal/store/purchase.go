@@ -30,6 +30,7 @@ var ErrStale = errors.New("store: changed in the meantime")
 // given back; the last attempt does.
 func (tx *Tx) ClaimAttempt(c payment.Change, sealedIBAN string) {
 	s, t, o := c.Session, c.Transaction, c.Order
+	tx.shareSession(*s)
 	tx.Require(payment.Conflicting("A payment for this session is being processed."), `
 		UPDATE sessions SET attempts_used = $3, open_transaction_id = $4, last_transaction_id = $4, updated_at = $5
 		WHERE tenant_id = $1 AND id = $2 AND status = 'PENDING' AND open_transaction_id IS NULL

@@ -81,7 +81,7 @@ func unlessUnsaid(name string, at func(*payment.Lead) (to *string, unsaid bool))
 // CreateSession writes the lead and its session. The lead is known by its
 // address; one that holds another session refuses the unit (IsLeadBusy).
 func (tx *Tx) CreateSession(s NewSession, lead payment.Lead) {
-	tx.Share(leadRow(s.TenantID, lead))
+	tx.Share("leads", rowName(s.TenantID, lead.EmailKey()))
 	tx.Continue(nil, createLead, insertSession, tx.createArgs(s, lead)...)
 }
 
@@ -91,13 +91,17 @@ func (tx *Tx) CreateSession(s NewSession, lead payment.Lead) {
 // The key is asked for in the statement that writes anyway: to ask apart would
 // cost every create another one.
 func (tx *Tx) CreateSessionFor(c Credential, s NewSession, lead payment.Lead) {
-	tx.Share(leadRow(s.TenantID, lead))
+	tx.Share("leads", rowName(s.TenantID, lead.EmailKey()))
 	tx.Continue(ErrStale, createLeadFor, insertSession, append(tx.createArgs(s, lead), c.SetupVersion, c.KeyID)...)
 }
 
-// leadRow names the row at which creates for one lead queue up.
-func leadRow(tenantID uuid.UUID, lead payment.Lead) string {
-	return "leads/" + tenantID.String() + "/" + lead.EmailKey()
+// rowName names a tenant's row at which units queue up.
+func rowName(tenantID uuid.UUID, key string) string { return tenantID.String() + "/" + key }
+
+// shareSession lets a payment's unit commit together with those of others. Its rows all
+// hang on its session, whose row it takes first.
+func (tx *Tx) shareSession(s payment.Session) {
+	tx.Share("sessions", rowName(s.TenantID, s.ID.String()))
 }
 
 // ReplaceSession is CreateSession for a lead that holds a session: one whose
@@ -161,6 +165,7 @@ func writeLead(tenant, instant, key string, first int, before, after string) str
 // claim: creates take the lead's row first as well, and so neither waits for the
 // other in a circle.
 func (tx *Tx) MoveLead(tenantID uuid.UUID, known, told payment.Lead) {
+	tx.Apart()
 	tx.Then(`
 		UPDATE leads SET address = $3, city = $4, updated_at = $5
 		WHERE tenant_id = $1 AND id = $2 AND (address = '' OR city = '' OR address = $6 AND city = $7)`,
