@@ -2,11 +2,12 @@ package recon
 
 import (
 	"context"
-	"errors"
-	"io"
 	"maps"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"sepad/internal/checkout"
 	"sepad/internal/payment"
@@ -124,41 +125,80 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 
 // stage reads the whole file beside our records, and its period.
 func (r *running) stage(ctx context.Context, lines *lineReader, report *Report) (store.Match, error) {
+	size, writers := r.Store.BulkBatch()
+	batches := make(chan *batch, writers)
+	group, working := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(batches)
+		return readBatches(working, lines, method{size: size, read: r.compareLine}, batches)
+	})
+	staged := staging{running: r, report: report}
+	for range writers {
+		group.Go(func() error {
+			for b := range batches {
+				if err := staged.add(working, b); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	match := store.Match{
 		TenantID: r.TenantID, ImportID: r.record.ID, GatewayID: r.GatewayID, IsChargebacks: r.Kind == ImportChargebacks,
 	}
-	size, _ := r.Store.BulkBatch()
-	var first, last time.Time
-	for {
-		b := &batch{}
-		err := b.fill(lines, size, r.stageLine)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return match, err
-		}
-		for _, rejected := range b.rejected {
-			report.Unreadable = append(report.Unreadable, Unreadable{rejected.Line, rejected.Reason})
-		}
-		for i := range b.staged {
-			at := b.staged[i].ProcessedAt
-			if first.IsZero() || at.Before(first) {
-				first = at
-			}
-			if at.After(last) {
-				last = at
-			}
-		}
-		if failed := r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) error { return tx.Stage(r.record.ID, b.staged) }); failed != nil {
-			return match, failed
-		}
-		if err != nil {
-			break
-		}
+	if err := group.Wait(); err != nil {
+		return match, err
 	}
-	if !first.IsZero() {
-		match.From, match.To = payment.DateOf(first).Start(), payment.DateOf(last).AddDays(1).Start()
-		report.FirstDay, report.LastDay = payment.DateOf(first).String(), payment.DateOf(last).String()
+	if first, last := payment.DateOf(staged.first), payment.DateOf(staged.last); !staged.first.IsZero() {
+		match.From, match.To = first.Start(), last.AddDays(1).Start()
+		report.FirstDay, report.LastDay = first.String(), last.String()
 	}
 	return match, r.dropRepeated(ctx, report)
+}
+
+// compareLine reads a line as stageLine does, and leaves the payer in the file: nobody compares names and accounts.
+func (r *running) compareLine(l *line, b *batch) error {
+	if err := r.stageLine(l, b); err != nil {
+		return err
+	}
+	t := &b.staged[len(b.staged)-1].Transaction
+	t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference, t.MandateAt = "", "", "", "", "", "", time.Time{}
+	return nil
+}
+
+// staging is a file on its way beside our records.
+type staging struct {
+	*running
+	mu          sync.Mutex
+	report      *Report
+	first, last time.Time
+}
+
+// add stages a batch. It need not last: the file is read again.
+func (s *staging) add(ctx context.Context, b *batch) error {
+	s.note(b)
+	return s.Store.Write(ctx, s.record.CreatedAt, func(tx *store.Tx) error {
+		tx.Relax()
+		return tx.Stage(s.record.ID, b.staged)
+	})
+}
+
+// note keeps the file's period, and which lines could not be read.
+func (s *staging) note(b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rejected := range b.rejected {
+		s.report.Unreadable = append(s.report.Unreadable, Unreadable{rejected.Line, rejected.Reason})
+	}
+	for i := range b.staged {
+		at := b.staged[i].ProcessedAt
+		if s.first.IsZero() || at.Before(s.first) {
+			s.first = at
+		}
+		if at.After(s.last) {
+			s.last = at
+		}
+	}
 }
 
 // dropRepeated leaves the first line of each reference to be compared.

@@ -902,6 +902,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
