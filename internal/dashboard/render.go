@@ -118,7 +118,8 @@ func (d *Dashboard) places(who people.Principal, here string) (places []place) {
 			continue
 		}
 		if s.Label != "" && people.RightTo(s.Method, s.Pattern).Admits(who) {
-			isHere := here == s.Pattern || s.Pattern != "/dashboard/" && strings.HasPrefix(here, s.Pattern)
+			isHere := here == s.Pattern || s.Pattern != "/dashboard/" && strings.HasPrefix(here, s.Pattern) ||
+				s.Pattern == bankFilesPath && (strings.HasPrefix(here, bankStatementsPath) || strings.HasPrefix(here, bankLinesPath))
 			places = append(places, place{s.Label, s.Pattern, placeKeys[s.Label], isHere})
 		}
 	}
