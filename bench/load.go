@@ -47,6 +47,10 @@ type loadResult struct {
 	Seconds  float64
 	// Of a rush: how many were due, refused at once, and answered too late.
 	Due, Refused, Late int
+	// Half and Most are within how many milliseconds half of the requests were
+	// answered, and 99 of 100.
+	Half, Most float64
+	took       []float64
 }
 
 // caller is one connection's worth of load.
@@ -100,7 +104,7 @@ func runLoad(ctx context.Context, job loadJob) (result loadResult, err error) {
 }
 
 func (r loadResult) sample() sample {
-	return sample{figure: float64(r.Requests) / r.Seconds, errors: r.Errors, trouble: r.Trouble}
+	return sample{figure: float64(r.Requests) / r.Seconds, errors: r.Errors, trouble: r.Trouble, half: r.Half, most: r.Most}
 }
 
 // makeLoad is the load process: it reads a job and prints the result.
@@ -168,12 +172,14 @@ func (j *loadJob) run(callers []*caller, request func(*caller) error) loadResult
 		defer mu.Unlock()
 		total.Requests += mine.Requests
 		total.Errors += mine.Errors
+		total.took = append(total.took, mine.took...)
 		if total.Trouble == "" {
 			total.Trouble = mine.Trouble
 		}
 		return nil
 	})
 	total.Seconds = time.Since(began).Seconds()
+	total.Half, total.Most = quantile(total.took, middle), quantile(total.took, nearlyAll)
 	return total
 }
 
@@ -183,8 +189,10 @@ func (c *caller) repeat(request func(*caller) error, deadline time.Time) (mine l
 		goesOn = func() bool { return mine.Requests+mine.Errors < c.job.share() }
 	}
 	for goesOn() {
+		began := time.Now()
 		err := request(c)
 		if err == nil {
+			mine.took = append(mine.took, float64(time.Since(began).Microseconds())/1000)
 			mine.Requests++
 			continue
 		}

@@ -17,13 +17,14 @@ import (
 	"time"
 )
 
-// connections is how many callers each side of a row has.
+// connections is how many callers each side of a row has, where its name says nothing else.
 const connections = 16
 
 // pgbench is a script that PostgreSQL's own load generator runs.
 type pgbench struct {
 	program, script, databaseURL string
 	variables                    map[string]int64
+	clients                      int
 }
 
 // newPgbench writes the script down where pgbench finds it.
@@ -36,7 +37,7 @@ func (l *lab) newPgbench(name, script, databaseURL string) (*pgbench, error) {
 	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
 		return nil, err
 	}
-	return &pgbench{program: program, script: path, databaseURL: databaseURL, variables: map[string]int64{}}, nil
+	return &pgbench{program: program, script: path, databaseURL: databaseURL, variables: map[string]int64{}, clients: connections}, nil
 }
 
 // findPgbench looks where Debian keeps it too, newest version first.
@@ -58,12 +59,12 @@ func (p *pgbench) forTime(ctx context.Context, d time.Duration) (sample, error) 
 
 // forCount runs the script a number of times in all.
 func (p *pgbench) forCount(ctx context.Context, count int) (sample, error) {
-	return p.run(ctx, "-t", strconv.Itoa(count/connections))
+	return p.run(ctx, "-t", strconv.Itoa(count/p.clients))
 }
 
 func (p *pgbench) run(ctx context.Context, ending ...string) (sample, error) {
 	arguments := []string{
-		"-n", "-M", "prepared", "-c", strconv.Itoa(connections), "-j", strconv.Itoa(min(runtime.NumCPU(), connections)),
+		"-n", "-M", "prepared", "-c", strconv.Itoa(p.clients), "-j", strconv.Itoa(min(runtime.NumCPU(), p.clients)),
 		"-f", p.script,
 	}
 	for name, value := range p.variables {

@@ -14,6 +14,8 @@ type sample struct {
 	errors int
 	// trouble is the first error in words.
 	trouble string
+	// half and most are how many milliseconds callers waited, where that was measured.
+	half, most float64
 }
 
 // measurement is what the rounds of a row have given.
@@ -65,6 +67,16 @@ func playRound(ctx context.Context, oursFirst bool, ours, theirs side) (mine, ot
 	return mine, other, nil
 }
 
+// withLatency notes how long our callers waited in a round.
+func (m measurement) withLatency() measurement {
+	half, most := make([]float64, len(m.ours)), make([]float64, len(m.ours))
+	for i, s := range m.ours {
+		half[i], most[i] = s.half, s.most
+	}
+	m.notes = append(m.notes, fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", median(half), median(most)))
+	return m
+}
+
 // ratios are those of the single rounds.
 func (m measurement) ratios(better direction) []float64 {
 	ratios := make([]float64, len(m.ours))
@@ -112,6 +124,7 @@ const (
 	lowerQuartile = 0.25
 	middle        = 0.5
 	upperQuartile = 0.75
+	nearlyAll     = 0.99
 )
 
 func median(values []float64) float64 { return quantile(values, middle) }

@@ -15,23 +15,31 @@ var paySQL string
 //go:embed sql/payable.sql
 var payableSQL string
 
-var payWork = work{
-	name:    "pay",
-	what:    "sessions paid on PostgreSQL, approved by the sandbox gateway, 16 connections",
-	against: "pgbench, a claim and one statement with all rows of a payment",
-	unit:    "per second",
-	better:  moreIsBetter,
-	floor:   0.55,
-	goal:    0.80,
-	measure: measurePay,
+var (
+	payWork     = payWith("pay", connections, 50)
+	payOneWork  = payWith("pay-1", 1, 300)
+	payManyWork = payWith("pay-64", 64, 16)
+)
+
+// payWith has so many callers pay so often each: it is counted out, because every
+// payment needs a session made beforehand.
+func payWith(name string, callers, each int) work {
+	return work{
+		name:    name,
+		what:    fmt.Sprintf("sessions paid on PostgreSQL, approved by the sandbox gateway, connections: %d", callers),
+		against: "pgbench, a claim and one statement with all rows of a payment",
+		unit:    "per second",
+		better:  moreIsBetter,
+		floor:   0.75,
+		goal:    1,
+		measure: func(ctx context.Context, l *lab, w work) (measurement, error) {
+			return measurePay(ctx, l, w, callers, callers*each)
+		},
+	}
 }
 
-// paysPerRound is counted out, because every payment needs a session made
-// beforehand. It is a multiple of connections.
-const paysPerRound = 50 * connections
-
-func measurePay(ctx context.Context, l *lab, w work) (measurement, error) {
-	ours, err := l.database(ctx, "pay_ours")
+func measurePay(ctx context.Context, l *lab, w work, callers, pays int) (measurement, error) {
+	ours, err := l.database(ctx, fmt.Sprint("pay_ours_", callers))
 	if err != nil {
 		return measurement{}, err
 	}
@@ -40,48 +48,52 @@ func measurePay(ctx context.Context, l *lab, w work) (measurement, error) {
 		return measurement{}, err
 	}
 	defer server.stop()
-	limit, err := l.newPayLimit(ctx)
+	limit, err := l.newPayLimit(ctx, callers, pays)
 	if err != nil {
 		return measurement{}, err
 	}
 	job := loadJob{
-		Kind: "pay", Address: server.address, Connections: connections, Count: paysPerRound, Merchants: shop.Merchants,
+		Kind: "pay", Address: server.address, Connections: callers, Count: pays, Merchants: shop.Merchants,
 	}
 	m, err := alternate(ctx, l, w, l.rounds(),
 		func(ctx context.Context) (sample, error) { return load(ctx, job) }, limit.play)
 	if err != nil {
 		return m, err
 	}
-	return m, limit.check(ctx)
+	return m.withLatency(), limit.check(ctx)
 }
 
 // payLimit is pgbench with sessions to pay.
 type payLimit struct {
 	*pgbench
-	paid int64
+	pays, paid int64
 }
 
-func (l *lab) newPayLimit(ctx context.Context) (*payLimit, error) {
-	databaseURL, err := l.limitDatabase(ctx, "pay_limit")
+func (l *lab) newPayLimit(ctx context.Context, callers, pays int) (*payLimit, error) {
+	databaseURL, err := l.limitDatabase(ctx, fmt.Sprint("pay_limit_", callers))
 	if err != nil {
 		return nil, err
 	}
 	bench, err := l.newPgbench("pay", paySQL, databaseURL)
-	return &payLimit{pgbench: bench}, err
+	if err != nil {
+		return nil, err
+	}
+	bench.clients = callers
+	return &payLimit{pgbench: bench, pays: int64(pays)}, nil
 }
 
 // play makes the sessions of a round, as they are made for our side too, and
 // pays them.
 func (p *payLimit) play(ctx context.Context) (sample, error) {
 	now := time.Now().UnixMicro()
-	// The script counts from 1, so the first session has the number first+16.
-	first := p.paid + connections
-	if err := execute(ctx, p.databaseURL, payableSQL, first, first+paysPerRound-1, now); err != nil {
+	// The script counts from 1, so the first session has the number first+clients.
+	first := p.paid + int64(p.clients)
+	if err := execute(ctx, p.databaseURL, payableSQL, first, first+p.pays-1, now); err != nil {
 		return sample{}, err
 	}
-	p.variables = map[string]int64{"n": 0, "first": p.paid, "now": now}
-	p.paid += paysPerRound
-	return p.forCount(ctx, paysPerRound)
+	p.variables = map[string]int64{"n": 0, "first": p.paid, "now": now, "clients": int64(p.clients)}
+	p.paid += p.pays
+	return p.forCount(ctx, int(p.pays))
 }
 
 // check makes sure that the limit has paid what it was counted for: a script

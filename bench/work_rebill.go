@@ -26,6 +26,9 @@ var rebillWork = work{
 	measure: measureRebill,
 }
 
+// rebillsPerRound is a multiple of connections: as many are paid for beforehand.
+const rebillsPerRound = 50 * connections
+
 func measureRebill(ctx context.Context, l *lab, w work) (measurement, error) {
 	databaseURL, err := l.database(ctx, "rebill")
 	if err != nil {
@@ -37,7 +40,7 @@ func measureRebill(ctx context.Context, l *lab, w work) (measurement, error) {
 	}
 	defer server.stop()
 	job := loadJob{
-		Kind: "pay", Address: server.address, Connections: connections, Count: paysPerRound, Merchants: shop.Merchants,
+		Kind: "pay", Address: server.address, Connections: connections, Count: rebillsPerRound, Merchants: shop.Merchants,
 	}
 	// What is billed was paid for before, by the other side's rounds and this one.
 	if _, err := load(ctx, job); err != nil {
@@ -57,7 +60,7 @@ func bill(ctx context.Context, server *process, databaseURL string) (sample, err
 		return sample{}, err
 	}
 	today := time.Now().UTC().Truncate(24 * time.Hour)
-	if err := execute(ctx, databaseURL, dueSQL, paysPerRound, today.Format(time.DateOnly), today.UnixMicro()); err != nil {
+	if err := execute(ctx, databaseURL, dueSQL, rebillsPerRound, today.Format(time.DateOnly), today.UnixMicro()); err != nil {
 		return sample{}, err
 	}
 	if err := runDue(ctx, server); err != nil {
@@ -67,8 +70,8 @@ func bill(ctx context.Context, server *process, databaseURL string) (sample, err
 		MAX(processed_at) - MIN(created_at) FROM transactions WHERE type = 'sdd_rebill' AND created_at > %d`, before),
 		&billed, &approved, &micros)
 	s := sample{figure: float64(approved) / (float64(micros) / float64(time.Second/time.Microsecond))}
-	if billed != paysPerRound || approved != billed {
-		s.errors, s.trouble = 1, fmt.Sprintf("%d rebills of %d subscriptions, %d approved", billed, int(paysPerRound), approved)
+	if billed != rebillsPerRound || approved != billed {
+		s.errors, s.trouble = 1, fmt.Sprintf("%d rebills of %d subscriptions, %d approved", billed, int(rebillsPerRound), approved)
 	}
 	return s, err
 }

@@ -18,9 +18,9 @@ var ledgerSQL string
 var pageSQL string
 
 var (
-	reconJSONWork = reconWork("json", 0.60, 0.95)
-	reconCSVWork  = reconWork("csv", 0.70, 0.95)
-	reconXMLWork  = reconWork("xml", 0.40, 0.75)
+	reconJSONWork = reconWork("json", 0.95, 1.3)
+	reconCSVWork  = reconWork("csv", 0.95, 1.3)
+	reconXMLWork  = reconWork("xml", 0.95, 1.3)
 
 	reconGrowthWork = work{
 		name:    "recon-growth",

@@ -26,7 +26,7 @@ var webhookWork = work{
 	against: "a bare Go client posting the same signed bodies, 32 in flight",
 	unit:    "per second",
 	better:  moreIsBetter,
-	floor:   0.50,
+	floor:   0.65,
 	goal:    0.80,
 	measure: measureWebhook,
 }

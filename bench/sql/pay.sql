@@ -1,8 +1,8 @@
 -- One payment of a session that waits for it. First the claim, which is
 -- committed before a gateway may be called; then everything that an approval
--- writes, in one statement. A caller takes every sixteenth session.
+-- writes, in one statement. Callers take sessions in turn.
 \set n :n + 1
-\set number :first + :n * 16 + :client_id
+\set number :first + :n * :clients + :client_id
 UPDATE sessions SET attempts_used = 1, updated_at = :now
 WHERE tenant_id = '018f0000-0000-7000-8000-000a00000001' AND id = ('018f0000-0000-7000-9000-' || lpad(:number, 12, '0'))::uuid
     AND status = 'PENDING' AND open_transaction_id IS NULL AND attempts_used = 0;
