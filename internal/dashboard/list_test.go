@@ -169,6 +169,11 @@ func TestAListIsReadPageByPage(t *testing.T) {
 				VALUES ($1, $2, $3, $4, 'A', 'B', 'DE', '', '', '', '', $5, 1)`, apptest.Shop, id, id, id, i+1)
 		}
 		cookie, address, seen := signedIn(t, s, store.Viewer), "/dashboard/leads/", 0
+		for list, want := range map[string]string{"leads": ">120 found<", "sessions": "Not counted"} { // their leads are too many to follow all of them
+			if page := string(s.Do(t, browse(s, http.MethodGet, "/dashboard/"+list+"/?q=B", cookie)).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, want) {
+				t.Errorf("the search in %s does not say %q", list, want)
+			}
+		}
 		for pages := 1; ; pages++ {
 			page := string(s.Do(t, browse(s, http.MethodGet, address, cookie)).Want(t, http.StatusOK, nil).Raw)
 			seen += strings.Count(page, "<tr>") - 1

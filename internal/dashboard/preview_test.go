@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -77,4 +78,28 @@ func TestThePreviewIsLive(t *testing.T) {
 		p.await(`new URL(location).searchParams.get("` + id + `") === "` + value + `"`)
 	}
 	p.await(within + `?.documentElement.lang === "de" && ` + within + `.body.innerText.includes("Vielen Dank")`)
+}
+
+// TestLogosAndColoursArePicked holds what their fields are told.
+func TestLogosAndColoursArePicked(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	cookie := signedIn(t, s, store.Administrator)
+	for value, want := range map[string]string{
+		"#112233": "The button's text is white, with a contrast of 16.", "#ffee00": "the button wears #", "none": "",
+	} {
+		said := string(s.Do(t, browse(s, http.MethodGet, "/dashboard/setup/colour/?value="+url.QueryEscape(value), cookie)).Want(t, http.StatusOK, nil).Raw)
+		if !strings.Contains(said, want) || want == "" && said != "" {
+			t.Errorf("of %s it is said: %s", value, said)
+		}
+	}
+	for _, address := range []string{"", "logo.svg", "file:///etc/passwd", "http://127.0.0.1:1/logo.svg"} {
+		s.Do(t, browse(s, http.MethodGet, "/dashboard/setup/logo/?address="+url.QueryEscape(address), cookie)).Want(t, http.StatusNotFound, nil)
+	}
+	page := string(s.Do(t, browse(s, http.MethodGet, shopSetup+"hosted-pages/"+standardPage+"/", cookie)).Want(t, http.StatusOK, nil).Raw)
+	for _, part := range []string{`src="/dashboard/setup/logo/?address=https%3a%2f%2fshop.example%2flogo.svg"`, `data-pick="https://shop.example/logo.svg"`, "with a contrast of"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the form has no %s", part)
+		}
+	}
 }
