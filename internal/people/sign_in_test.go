@@ -311,8 +311,17 @@ func TestAccessIsTakenAway(t *testing.T) {
 		},
 		"a restored database lets in who has password and code, and nobody else": func(t *testing.T, c *counter) {
 			cookie := c.welcomed(t)
-			err := c.Store.Write(t.Context(), c.clock.at, func(tx *store.Tx) error {
-				tx.AddPasskey(store.Passkey{ID: payment.NewID(), OperatorID: c.ada.ID, Name: "Key ring", CredentialID: "abc", Credential: "{}", CreatedAt: c.clock.at})
+			bob, _, err := c.Add(t.Context(), "bob@office.example", store.Viewer, store.TenantSet{All: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.Store.Write(t.Context(), c.clock.at, func(tx *store.Tx) error {
+				without := bob
+				without.SealedTOTP = ""
+				tx.ChangeOperator(bob, without)
+				for _, of := range []store.Operator{c.ada, bob} {
+					tx.AddPasskey(store.Passkey{ID: payment.NewID(), OperatorID: of.ID, Name: "Key ring", CredentialID: of.Email, Credential: "{}", CreatedAt: c.clock.at})
+				}
 				return nil
 			})
 			if err != nil {
@@ -328,6 +337,9 @@ func TestAccessIsTakenAway(t *testing.T) {
 			c.wantOut(t, cookie, "restored")
 			if keys, err := c.Store.Passkeys(t.Context(), c.ada.ID); err != nil || len(keys) > 0 {
 				t.Errorf("%d passkeys are left, whose counters are older than they: %v", len(keys), err)
+			}
+			if keys, err := c.Store.Passkeys(t.Context(), bob.ID); err != nil || len(keys) != 1 {
+				t.Errorf("who has nothing but passkeys has %d: %v", len(keys), err)
 			}
 			c.wantIn(t, c.signIn(t))
 		},

@@ -20,9 +20,9 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // MarkRestored notes that the database is as it was at an earlier instant. Sessions
 // that could be paid then are ended: they may have been paid since, under
 // references that nobody knows any more, and must not be paid a second time. Operators
-// sign in anew: whom somebody has put out since would be in again by an old cookie or link. They register their passkeys
-// anew: the counters by which a copy is found out are older than the passkeys. Days are counted anew, because
-// rows that were loaded without triggers are not counted.
+// sign in anew: whom somebody has put out since would be in again by an old cookie or link. Who has codes registers
+// passkeys anew: the counters by which a copy is found out are older than the passkeys. Whoever has nothing else keeps
+// them, and is not shut out. Days are counted anew, because rows that were loaded without triggers are not counted.
 func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = $1 WHERE id = 1`, db.Micros(to))
 	tx.Then(`
@@ -30,7 +30,7 @@ func (tx *Tx) MarkRestored(to time.Time) {
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
 	tx.Then(`DELETE FROM operator_sessions`)
 	tx.Then(`DELETE FROM operator_tickets`)
-	tx.Then(`DELETE FROM operator_passkeys`)
+	tx.Then(`DELETE FROM operator_passkeys WHERE operator_id IN (SELECT id FROM operators WHERE totp_sealed <> '')`)
 	tx.countAnew()
 }
 
