@@ -309,6 +309,12 @@ func TestAccessIsTakenAway(t *testing.T) {
 			}
 			c.wantOut(t, cookie, "removed")
 		},
+	})
+}
+
+func TestWhoIsLetInAfterARestore(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
 		"a restored database lets in who has password and code, and nobody else": func(t *testing.T, c *counter) {
 			cookie := c.welcomed(t)
 			bob, _, err := c.Add(t.Context(), "bob@office.example", store.Viewer, store.TenantSet{All: true})
