@@ -78,34 +78,42 @@ func TestAHeldRowHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, of := range []struct {
 		kind, row string
-		// waits needs the row, and gives an error that is none of its own.
-		waits func(t *testing.T, env *storetest.Env, shop storetest.Shop, busy store.Found) error
+		// waits gives somebody who needs the row, and an error that is none of the row's.
+		waits func(t *testing.T, env *storetest.Env, shop storetest.Shop, busy store.Found) func() error
 	}{
-		{"a lead", "UPDATE leads SET updated_at = 0", func(t *testing.T, env *storetest.Env, shop storetest.Shop, busy store.Found) error {
+		{"a lead", "UPDATE leads SET updated_at = 0", func(t *testing.T, env *storetest.Env, shop storetest.Shop, busy store.Found) func() error {
 			draft := env.Draft(shop, func(d *storetest.Draft) { d.Lead.Email = busy.Lead.Email })
-			if err := env.Create(t, draft); !store.IsLeadBusy(err) {
-				return fmt.Errorf("a create for a lead with a session: %w", err)
+			return func() error {
+				if err := env.Create(t, draft); !store.IsLeadBusy(err) {
+					return fmt.Errorf("a create for a lead with a session: %w", err)
+				}
+				return nil
 			}
-			return nil
 		}},
-		{"a session", "UPDATE sessions SET updated_at = 0", func(t *testing.T, env *storetest.Env, _ storetest.Shop, busy store.Found) error {
-			err := env.Claim(t, env.Begin(t, busy))
-			if _, isRefused := errors.AsType[*payment.Error](err); err != nil && !isRefused {
-				return err
+		{"a session", "UPDATE sessions SET updated_at = 0", func(t *testing.T, env *storetest.Env, _ storetest.Shop, busy store.Found) func() error {
+			claim := env.Begin(t, busy)
+			return func() error {
+				err := env.Claim(t, claim)
+				if _, isRefused := errors.AsType[*payment.Error](err); err != nil && !isRefused {
+					return err
+				}
+				return nil
 			}
-			return nil
 		}},
 	} {
 		t.Run(of.kind, func(t *testing.T) {
 			t.Parallel()
 			env := storetest.Postgres(t)
+			// Who waits alone has a connection: there are more than of those.
+			env.Store = env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{MaxConnections: 4 * db.SharedLanes}})
 			shop := env.Shop(t)
 			busy := env.Session(t, shop)
 			release := hold(t, env, of.row)
 			var held sync.WaitGroup
 			for range db.SharedLanes {
+				waits := of.waits(t, env, shop, busy)
 				held.Go(func() {
-					if err := of.waits(t, env, shop, busy); err != nil {
+					if err := waits(); err != nil {
 						t.Error(err)
 					}
 				})

@@ -157,6 +157,11 @@ func TestEnginesHaveTheSameSchema(t *testing.T) {
 	if len(file) < 100 {
 		t.Fatalf("only %d columns and indexes were found", len(file))
 	}
+	// SQLite finds the lines of a staged file by their reference; PostgreSQL joins all of them at once, and an entry for
+	// each would cost it more than the line.
+	const staged, byReference = "index on staged_transactions (tenant_id, import_id)", "index on staged_transactions (tenant_id, import_id, merchant_transaction_id)"
+	server[byReference] = server[staged]
+	delete(server, staged)
 	wantSameSchema(t, file, server)
 }
 
