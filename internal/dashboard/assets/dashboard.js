@@ -229,3 +229,6 @@ document.addEventListener("submit", (event) => {
   request.open("POST", form.action);
   request.send(new FormData(form));
 });
+
+// Where the screens are a row that is longer than the phone, the present one is in sight.
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
