@@ -18,8 +18,8 @@ const (
 	sharedLanes = 4
 	// sharedSize bounds how many units have to run again when one is refused.
 	sharedSize = 32
-	// sharedPatience is for a database that does not answer any more. No caller's
-	// own patience may end the group for the others.
+	// sharedPatience is for a database that does not answer any more, where somebody
+	// in a group has no deadline of his own.
 	sharedPatience = 30 * time.Second
 	// rowPatience is how long a group waits for a row that somebody holds. Then its
 	// units run by themselves, and the one that needs the row waits alone.
@@ -101,7 +101,7 @@ func (p *postgres) commitTogether(units []*sharedUnit) {
 	for _, u := range units {
 		statements = append(statements, u.statements...)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(units[0].ctx), sharedPatience)
+	ctx, cancel := patienceOf(units)
 	defer cancel()
 	results := p.connections.SendBatch(ctx, p.batchOf(statements))
 	var err error
@@ -116,6 +116,23 @@ func (p *postgres) commitTogether(units []*sharedUnit) {
 	for _, u := range units {
 		u.done <- err
 	}
+}
+
+// patienceOf lasts as long as that of the last of a group: beyond it nobody hears the answer, and a lane that waits for a
+// dead connection keeps others from one that works.
+func patienceOf(units []*sharedUnit) (context.Context, context.CancelFunc) {
+	within := context.WithoutCancel(units[0].ctx)
+	var last time.Time
+	for _, u := range units {
+		deadline, bounded := u.ctx.Deadline()
+		if !bounded {
+			return context.WithTimeout(within, sharedPatience)
+		}
+		if deadline.After(last) {
+			last = deadline
+		}
+	}
+	return context.WithDeadline(within, last)
 }
 
 // wasTakenBack tells that PostgreSQL itself refused a statement. After any other
