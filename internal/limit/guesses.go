@@ -2,6 +2,7 @@ package limit
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 )
@@ -26,6 +27,8 @@ type Guesses struct {
 
 	mu    sync.Mutex
 	wrong map[string][]time.Time // by caller, the oldest first
+	// sweptAt is when those whose guesses count no more were last looked for.
+	sweptAt time.Time
 }
 
 // Guesses count where the limiter does.
@@ -46,51 +49,54 @@ func (g *Guesses) Judge(ctx context.Context, key string, isWrong bool, now time.
 func (g *Guesses) judge(key string, isWrong bool, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	recent := g.recent(key, now)
-	if len(recent) >= maxGuesses {
-		return guessWindow - now.Sub(recent[len(recent)-maxGuesses])
+	counted := recent(g.wrong[key], now)
+	if len(counted) >= maxGuesses {
+		return guessWindow - now.Sub(counted[len(counted)-maxGuesses])
 	}
 	if isWrong {
-		g.count(key, recent, now)
+		g.count(key, counted, now)
 	}
 	return 0
 }
 
-func (g *Guesses) count(key string, recent []time.Time, now time.Time) {
+func (g *Guesses) count(key string, counted []time.Time, now time.Time) {
 	if g.wrong == nil {
 		g.wrong = map[string][]time.Time{}
 	}
-	if recent == nil {
-		g.makeRoom(now)
+	if counted == nil {
+		makeRoom(g.wrong, &g.sweptAt, now, func(all []time.Time) bool { return recent(all, now) == nil })
 	}
-	g.wrong[key] = append(recent, now)
+	g.wrong[key] = append(counted, now)
 }
 
-// makeRoom forgets those whose guesses count no more, or else anybody.
-func (g *Guesses) makeRoom(now time.Time) {
-	if len(g.wrong) < maxGuessers {
-		return
-	}
-	for other := range g.wrong {
-		if g.recent(other, now) == nil {
-			delete(g.wrong, other)
-		}
-	}
-	for other := range g.wrong {
-		if len(g.wrong) < maxGuessers {
-			return
-		}
-		delete(g.wrong, other)
-	}
-}
-
-// recent are the guesses of a caller that still count.
-func (g *Guesses) recent(key string, now time.Time) []time.Time {
-	all := g.wrong[key]
+// recent are those of a caller's guesses that still count.
+func recent(all []time.Time, now time.Time) []time.Time {
 	for i, at := range all {
 		if now.Sub(at) < guessWindow {
 			return all[i:]
 		}
 	}
 	return nil
+}
+
+// sweepEvery is how often a full memory is looked through for those whose time is over. Strangers
+// who come with a new name each time would otherwise have all of it looked through for every one.
+const sweepEvery = time.Second
+
+// makeRoom lets one more into a memory: those whose time is over go, or else anybody. To fill
+// it costs a stranger as many guesses as it holds.
+func makeRoom[V any](memory map[string]V, sweptAt *time.Time, now time.Time, isOver func(V) bool) {
+	if len(memory) < maxGuessers {
+		return
+	}
+	if now.Sub(*sweptAt).Abs() >= sweepEvery { // either way: a clock may be set back
+		*sweptAt = now
+		maps.DeleteFunc(memory, func(_ string, v V) bool { return isOver(v) })
+	}
+	for other := range memory {
+		if len(memory) < maxGuessers {
+			return
+		}
+		delete(memory, other)
+	}
 }

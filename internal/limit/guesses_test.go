@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,6 +51,29 @@ func TestGuessesAreForgotten(t *testing.T) {
 	}
 	if g.Judge(t.Context(), "later", true, start.Add(guessWindow)); len(g.wrong) != 1 {
 		t.Errorf("%d callers are kept a minute later", len(g.wrong))
+	}
+}
+
+// TestAFullMemoryIsNotLookedThroughForEveryStranger: who comes with a new name each time costs little each time.
+func TestAFullMemoryIsNotLookedThroughForEveryStranger(t *testing.T) {
+	t.Parallel()
+	memory, sweptAt, looks := map[string]bool{}, time.Time{}, 0
+	come := func(from, count int, now time.Time) {
+		for i := range count {
+			makeRoom(memory, &sweptAt, now, func(isOver bool) bool { looks++; return isOver })
+			memory[strconv.Itoa(from+i)] = false
+		}
+	}
+	come(0, 2*maxGuessers, start)
+	if len(memory) != maxGuessers || looks > maxGuessers {
+		t.Errorf("%d are kept, and %d were looked at for as many strangers as fit twice", len(memory), looks)
+	}
+	for name := range memory {
+		memory[name] = true
+	}
+	come(2*maxGuessers, 1, start.Add(-time.Hour)) // the clock was set back
+	if len(memory) != 1 {
+		t.Errorf("%d are kept whose time is over", len(memory)-1)
 	}
 }
 

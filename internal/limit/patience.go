@@ -29,6 +29,8 @@ type Patience struct {
 
 	mu      sync.Mutex
 	guesses map[string]guesses
+	// sweptAt is when those whose time is over were last looked for.
+	sweptAt time.Time
 }
 
 type guesses struct {
@@ -86,29 +88,10 @@ func (p *Patience) attempt(key string, now time.Time) time.Duration {
 		p.guesses = map[string]guesses{}
 	}
 	if _, known := p.guesses[key]; !known {
-		p.makeRoom(now)
+		makeRoom(p.guesses, &p.sweptAt, now, func(g guesses) bool { return now.Sub(g.last) > forgottenAfter })
 	}
 	p.guesses[key] = guesses{g.wrong + 1, now}
 	return 0
-}
-
-// makeRoom forgets those whose time is over, or else anybody: to fill the memory costs a
-// stranger as many guesses as it holds.
-func (p *Patience) makeRoom(now time.Time) {
-	if len(p.guesses) < maxGuessers {
-		return
-	}
-	for other, g := range p.guesses {
-		if now.Sub(g.last) > forgottenAfter {
-			delete(p.guesses, other)
-		}
-	}
-	for other := range p.guesses {
-		if len(p.guesses) < maxGuessers {
-			return
-		}
-		delete(p.guesses, other)
-	}
 }
 
 // wait does the same in Redis, by its own time as slide does.
