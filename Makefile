@@ -48,7 +48,7 @@ release: bin/nfpm bin/helm ## Make everything that is published, in dist/: progr
 .PHONY: test
 test: test-packages bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
 	@go vet $(PKG)
-	@$(WITH_SERVERS) $(GOTESTSUM) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
+	@$(WITH_SERVERS) $(GOTESTSUM) -vet=off -ldflags='-s -w' -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
 
 .PHONY: race
 race: race-packages bin/testenv bin/gotestsum ## Run every test under the race detector [PKG=./... TESTFLAGS=]
