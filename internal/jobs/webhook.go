@@ -28,7 +28,7 @@ func (w *webhookSweepWorker) Work(ctx context.Context, _ *river.Job[WebhookSweep
 	return webhook.Sweep(ctx, w.store, w.real.Now())
 }
 
-// drainWorker hands an endpoint to the deliverer and does not wait for it: a
+// drainWorker hands endpoints to the deliverer and does not wait for it: a
 // slow receiver must not hold one of the few places for jobs.
 type drainWorker struct {
 	river.WorkerDefaults[webhook.DrainJob]
@@ -36,6 +36,8 @@ type drainWorker struct {
 }
 
 func (w *drainWorker) Work(_ context.Context, job *river.Job[webhook.DrainJob]) error {
-	w.webhooks.WakeNow(job.Args.Endpoint())
+	for _, e := range job.Args.Endpoints() {
+		w.webhooks.WakeNow(e)
+	}
 	return nil
 }

@@ -2,8 +2,10 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -176,6 +178,35 @@ func TestSweepAsksForOneDrainPerEndpoint(t *testing.T) {
 			t.Errorf("after the wait due are %v", due)
 		}
 	})
+}
+
+// TestDrainsOfManyEndpoints has more endpoints than the queue could hand out one by one.
+func TestDrainsOfManyEndpoints(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{0, 1, sweepJobs, sweepJobs + 1, 1000} {
+		var due, woken []store.Endpoint
+		for range count {
+			due = append(due, store.Endpoint{TenantID: payment.NewID(), ProfileID: payment.NewID()})
+		}
+		jobs := drainsOf(due)
+		if len(jobs) > sweepJobs || count <= sweepJobs && len(jobs) != count {
+			t.Errorf("%d jobs for %d endpoints", len(jobs), count)
+		}
+		for _, job := range jobs { // as the queue hands it over
+			var read DrainJob
+			text, err := json.Marshal(job)
+			if err == nil {
+				err = json.Unmarshal(text, &read)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			woken = append(woken, read.Endpoints()...)
+		}
+		if !slices.Equal(woken, due) {
+			t.Errorf("of %d endpoints %d are woken", len(due), len(woken))
+		}
+	}
 }
 
 func TestADrainThatAKilledProcessHadInHand(t *testing.T) {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,9 +18,18 @@ import (
 // DrainJob wakes some process to drain an endpoint. The rows say what is to be
 // sent; the job holds nothing but the address, and one per endpoint is enough.
 type DrainJob struct {
+	endpointName
+	// More are further endpoints that a sweep found. A program that does not know of
+	// them wakes the first alone, and the next sweep finds the others again.
+	More []endpointName `json:"more,omitempty"`
+}
+
+type endpointName struct {
 	TenantID  uuid.UUID `json:"tenant_id"`
 	ProfileID uuid.UUID `json:"webhook_profile_id"`
 }
+
+func drainOf(e store.Endpoint) DrainJob { return DrainJob{endpointName: endpointName(e)} }
 
 // Kind names the job in the queue.
 func (DrainJob) Kind() string { return "drain_webhook_endpoint" }
@@ -41,8 +51,31 @@ func (DrainJob) InsertOpts() river.InsertOpts {
 	}}}
 }
 
-// Endpoint is what the job is about.
-func (j DrainJob) Endpoint() store.Endpoint { return store.Endpoint(j) }
+// Endpoints are what the job is about.
+func (j DrainJob) Endpoints() []store.Endpoint {
+	all := []store.Endpoint{store.Endpoint(j.endpointName)}
+	for _, e := range j.More {
+		all = append(all, store.Endpoint(e))
+	}
+	return all
+}
+
+// sweepJobs bounds the jobs of one sweep. A process takes some forty a second, and
+// billing and all other work stands in the same line: a job for each of a thousand
+// endpoints would hold it up for longer than until the next sweep.
+const sweepJobs = 32
+
+// drainsOf shares endpoints out among no more jobs than that.
+func drainsOf(due []store.Endpoint) (jobs []DrainJob) {
+	for some := range slices.Chunk(due, max(1, (len(due)+sweepJobs-1)/sweepJobs)) {
+		job := drainOf(some[0])
+		for _, e := range some[1:] {
+			job.More = append(job.More, endpointName(e))
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
 
 // Sweep asks the queue for a drain of every endpoint that has something to do,
 // so that the processes share them. It finds what was left by one that died.
@@ -52,8 +85,8 @@ func Sweep(ctx context.Context, st *store.Store, now time.Time) error {
 		return err
 	}
 	return st.Write(ctx, now, func(tx *store.Tx) error {
-		for _, e := range due {
-			if err := tx.Enqueue(DrainJob(e), atOnce); err != nil {
+		for _, job := range drainsOf(due) {
+			if err := tx.Enqueue(job, atOnce); err != nil {
 				return err
 			}
 		}
@@ -96,7 +129,7 @@ func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Ti
 			Action: "delivery.resend", ObjectType: "event", ObjectID: eventID.String(), TenantID: record.TenantID,
 			Before: map[string]any{"status": record.Status}, After: map[string]any{"status": store.DeliveryPending},
 		})
-		return tx.Enqueue(DrainJob(record.Endpoint), atOnce)
+		return tx.Enqueue(drainOf(record.Endpoint), atOnce)
 	})
 	if err != nil {
 		return listing.DeliveryRecord{}, err
@@ -119,7 +152,7 @@ func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, 
 			Action: "delivery.resend_failed", ObjectType: "webhook_profile", ObjectID: e.ProfileID.String(), TenantID: e.TenantID,
 			After: map[string]any{"resent": resent},
 		})
-		return tx.Enqueue(DrainJob(e), atOnce)
+		return tx.Enqueue(drainOf(e), atOnce)
 	})
 	return resent, err
 }
