@@ -103,9 +103,14 @@ mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways
 	@nice $(WITH_SERVERS) bin/mutate $(if $(OWN),-own) -packages '$(filter-out ./...,$(PKG))' -n '$(or $(N),40)' -seed '$(or $(SEED),1)' -match '$(MATCH)'
 
 .PHONY: bench
-bench: ## Measure against the limits and peers, print the ratios [WORK=create FULL=1]
+bench: ## Measure against the limits and peers, print the ratios [WORK=create FULL=1 ROUNDS=20]
 	@scripts/install-packages $(BENCH_PACKAGES)
-	@WORK='$(WORK)' FULL='$(FULL)' go run ./bench
+	@WORK='$(WORK)' FULL='$(FULL)' ROUNDS='$(ROUNDS)' go run ./bench
+
+.PHONY: study
+study: ## Answer one question about size at length: OF=partitions, growth or night [ROWS=10000000]
+	@scripts/install-packages $(BENCH_PACKAGES)
+	@ROWS='$(ROWS)' go run ./bench '$(OF)'
 
 .PHONY: lighthouse
 lighthouse: ## Let Lighthouse judge the payment page, on a machine with nothing else to do

@@ -154,3 +154,27 @@ func TestShopIsAGoodResourceFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestHealthyEndpointsAreThoseThatDoNotHang(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for number := range endpoints {
+		if number%hangingEvery == 0 {
+			_, profile := endpointID(number)
+			seen[profile] = true
+		}
+	}
+	if len(seen) != hanging {
+		t.Fatalf("%d endpoints hang, want %d", len(seen), hanging)
+	}
+	for number := range healthy {
+		_, profile := healthyID(number)
+		if seen[profile] {
+			t.Errorf("endpoint %d hangs, or is another one's", number)
+		}
+		seen[profile] = true
+	}
+	if len(seen) != endpoints {
+		t.Errorf("%d endpoints, want %d", len(seen), endpoints)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"path/filepath"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -18,7 +17,6 @@ const copyCommand = "copy"
 
 // The copy server is told what to serve by its environment.
 const (
-	copyListen    = "BENCH_COPY_LISTEN"
 	copyDatabase  = "BENCH_COPY_DATABASE"
 	copyStatement = "BENCH_COPY_STATEMENT"
 )
@@ -30,7 +28,7 @@ func serveCopy() error {
 		return err
 	}
 	statement := "COPY (" + os.Getenv(copyStatement) + ") TO STDOUT (FORMAT csv)"
-	return http.ListenAndServe(os.Getenv(copyListen), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.ListenAndServe(os.Getenv(ownListen), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection, err := pool.Acquire(r.Context())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -46,24 +44,5 @@ func serveCopy() error {
 
 // startCopy starts a copy server.
 func (l *lab) startCopy(ctx context.Context, databaseURL, statement string) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	folder, err := l.subfolder("copy")
-	if err != nil {
-		return nil, err
-	}
-	server, err := startProcess(self, address, filepath.Join(folder, "copy.log"), []string{
-		copyListen + "=" + address, copyDatabase + "=" + databaseURL, copyStatement + "=" + statement,
-	}, copyCommand)
-	if err != nil {
-		return nil, err
-	}
-	_, err = server.awaitReady(ctx, "/")
-	return server, err
+	return l.startOwn(ctx, copyCommand, copyDatabase+"="+databaseURL, copyStatement+"="+statement)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"sepad/internal/testenv/server"
@@ -50,10 +51,13 @@ func (l *lab) say(format string, values ...any) {
 	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(l.began).Seconds(), fmt.Sprintf(format, values...))
 }
 
-// rounds is how many are counted. They are many and short rather than few and
+// rounds is how many are counted, fewer where ROUNDS asks for a quick look. They are many and short rather than few and
 // long: what else the machine does then hits both sides of a round alike.
 func (l *lab) rounds() int {
 	const short, full = 20, 60
+	if wanted, err := strconv.Atoi(os.Getenv("ROUNDS")); err == nil && wanted > 0 {
+		return wanted
+	}
 	if l.full {
 		return full
 	}

@@ -29,9 +29,10 @@ type loadJob struct {
 	Seconds     float64
 	Count       int
 	Merchants   []merchant
-	// Paths are the pages that are asked for, Cookie who asks where no key does.
+	// Paths are the pages that are asked for, Cookie who asks where no key does, Bodies what is posted.
 	Paths  []string
 	Cookie string
+	Bodies []string
 	// Rate is how many requests a second are due in a rush, 0 for as many as Connections bring about.
 	Rate float64
 
@@ -72,6 +73,7 @@ type loadKind struct {
 // loadKinds are what rows may ask for.
 var loadKinds = map[string]loadKind{
 	"page":    {prepare: (*caller).widenReader, request: (*caller).readPage},
+	"read":    {prepare: (*caller).widenReader, request: (*caller).readOnce},
 	"create":  {request: func(c *caller) error { _, err := c.createSession(); return err }},
 	"pay":     {prepare: (*caller).createSessions, request: (*caller).payNext},
 	"record":  {request: (*caller).createRecord},

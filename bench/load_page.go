@@ -59,17 +59,21 @@ func (c *caller) widenReader() error {
 // readPage asks for the pages of the job in turn, each caller beginning elsewhere, each
 // time with another key or with the one cookie.
 func (c *caller) readPage() error {
-	turn := func(of int) int { return (c.number*of/c.job.Connections + c.sequence) % of }
 	credential := ""
 	switch keys := c.job.Merchants; {
 	case c.job.Cookie != "":
 		credential = "Cookie: " + c.job.Cookie
 	case len(keys) > 0:
-		credential = bearer(keys[turn(len(keys))])
+		credential = bearer(inTurn(c, keys))
 	}
-	path := c.job.Paths[turn(len(c.job.Paths))]
+	path := inTurn(c, c.job.Paths)
 	c.sequence++
 	return c.client.get(path, credential, io.Discard)
+}
+
+// inTurn chooses one of many, each caller beginning elsewhere.
+func inTurn[T any](c *caller, all []T) T {
+	return all[(c.number*len(all)/c.job.Connections+c.sequence)%len(all)]
 }
 
 func bearer(m merchant) string { return "Authorization: Bearer " + m.Key }

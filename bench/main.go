@@ -41,17 +41,27 @@ const (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == loadCommand {
-		exitOn(makeLoad(os.Stdin, os.Stdout))
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == copyCommand {
-		exitOn(serveCopy())
+	if len(os.Args) > 1 {
+		exitOn(runPart(os.Args[1]))
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	exitOn(run(ctx, os.Getenv("WORK"), isSet(os.Getenv("FULL"))))
+}
+
+// runPart is one of the processes that a run starts of this program, or a study.
+func runPart(name string) error {
+	switch name {
+	case loadCommand:
+		return makeLoad(os.Stdin, os.Stdout)
+	case copyCommand:
+		return serveCopy()
+	case memoryCommand:
+		return serveMemory()
+	default:
+		return runStudy(name)
+	}
 }
 
 func exitOn(err error) {

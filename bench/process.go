@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -54,6 +55,31 @@ func startProcess(program, address, logPath string, environment []string, argume
 		_ = command.Wait() // how a server ended is told by its log
 	}()
 	return p, nil
+}
+
+// ownListen tells a server of this program where to listen.
+const ownListen = "BENCH_LISTEN"
+
+// startOwn starts one of this program's own servers, in a process of its own.
+func (l *lab) startOwn(ctx context.Context, command string, environment ...string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := l.subfolder(command)
+	if err != nil {
+		return nil, err
+	}
+	server, err := startProcess(self, address, filepath.Join(folder, "log"), append(environment, ownListen+"="+address), command)
+	if err != nil {
+		return nil, err
+	}
+	_, err = server.awaitReady(ctx, "/")
+	return server, err
 }
 
 // stop ends the server, gently at first.

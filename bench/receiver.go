@@ -12,11 +12,13 @@ import (
 	"time"
 )
 
-// receiver is a merchant's server for events. It counts every delivery by its
+// receiver is a merchant's server for events, or those of many merchants. It counts every delivery by its
 // event id: one that comes twice, or that nobody announced, is an error.
 type receiver struct {
 	address string
-	server  *http.Server
+	// addresses are all that it listens at; address is the first.
+	addresses []string
+	server    *http.Server
 
 	mu      sync.Mutex
 	missing map[string]bool // nil while ids are not known beforehand
@@ -30,14 +32,23 @@ type receiver struct {
 }
 
 func openReceiver() (*receiver, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	r := &receiver{address: listener.Addr().String()}
+	r := &receiver{}
 	r.server = &http.Server{Handler: r}
-	go func() { _ = r.server.Serve(listener) }() // it ends when it is closed
-	return r, nil
+	return r, r.listen(1)
+}
+
+// listen opens so many ports more.
+func (r *receiver) listen(ports int) error {
+	for range ports {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		r.addresses = append(r.addresses, listener.Addr().String())
+		go func() { _ = r.server.Serve(listener) }() // it ends when it is closed
+	}
+	r.address = r.addresses[0]
+	return nil
 }
 
 func (r *receiver) close() { _ = r.server.Close() }

@@ -21,7 +21,7 @@ type work struct {
 
 // works are all rows in the order of the table. A new one is a file with a
 // work in it, and a line here.
-var works = []work{createWork, createOneWork, createManyWork, payWork, payOneWork, payManyWork, overloadWork, rebillWork, rebillGrowthWork, reconJSONWork, reconCSVWork, reconXMLWork, reconGrowthWork, importWork, matchWork, bankFileWork, bankStatementWork, createSQLiteWork, dashboardWork, webhookWork, startWork, memoryWork, ibanWork}
+var works = []work{createWork, createOneWork, createManyWork, payWork, payOneWork, payManyWork, overloadWork, rebillWork, rebillGrowthWork, reconJSONWork, reconCSVWork, reconXMLWork, reconGrowthWork, importWork, matchWork, bankFileWork, bankStatementWork, createSQLiteWork, dashboardWork, webhookWork, webhookManyWork, retrieveWork, pageWork, validateWork, startWork, memoryWork, ibanWork}
 
 // direction says how a row's ratio is made and read.
 type direction string

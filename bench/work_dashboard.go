@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"sepad/internal/clock"
 	resource "sepad/internal/merchant"
@@ -76,27 +75,15 @@ func measureDashboard(ctx context.Context, l *lab, w work) (measurement, error) 
 	return m, err
 }
 
-// openCounter has one subscription paid for, so that every row is as the program writes
-// it, copies it, and signs somebody in.
+// openCounter copies a subscription with its payments, and signs somebody in.
 func (l *lab) openCounter(ctx context.Context, name string, payments int) (*counter, error) {
-	databaseURL, err := l.database(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	server, shop, err := l.openSepad(ctx, databaseURL)
+	server, databaseURL, err := l.openPaid(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	c := &counter{server: server, payments: payments}
-	result, err := load(ctx, loadJob{Kind: "pay", Address: server.address, Connections: 1, Count: 1, Merchants: shop.Merchants})
-	if err == nil && result.errors > 0 {
-		err = errors.New(result.trouble)
-	}
-	if err == nil {
-		l.say("%s: writing %d payments", name, payments)
-		err = fillCounter(ctx, databaseURL, payments)
-	}
-	if err == nil {
+	l.say("%s: writing %d payments", name, payments)
+	if err = fill(ctx, databaseURL, fmt.Sprintf(counterSQL, payments, ledgerEnd.UnixMicro())); err == nil {
 		c.cookie, err = signIn(ctx, databaseURL)
 	}
 	if err != nil {
@@ -104,20 +91,6 @@ func (l *lab) openCounter(ctx context.Context, name string, payments int) (*coun
 		return nil, err
 	}
 	return c, nil
-}
-
-func fillCounter(ctx context.Context, databaseURL string, payments int) error {
-	connection, err := pgx.Connect(ctx, databaseURL)
-	if err != nil {
-		return err
-	}
-	defer connection.Close(ctx)
-	for _, text := range []string{"SET session_replication_role = replica", fmt.Sprintf(counterSQL, payments, ledgerEnd.UnixMicro()), "VACUUM (ANALYZE)"} {
-		if _, err := connection.Exec(ctx, text); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // signIn is the cookie of somebody who works in finance for the tenant that has payments.

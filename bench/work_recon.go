@@ -7,8 +7,6 @@ import (
 	_ "embed"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 //go:embed sql/ledger.sql
@@ -84,29 +82,11 @@ func (l *lab) openLedger(ctx context.Context, name string, rows int) (*ledger, e
 		return nil, err
 	}
 	l.say("%s: writing %d transactions", name, rows)
-	if err := fillLedger(ctx, databaseURL, rows); err != nil {
+	if err := fill(ctx, databaseURL, ledgerSQL, rows, ledgerEnd.UnixMicro()); err != nil {
 		server.stop()
 		return nil, err
 	}
 	return &ledger{server, databaseURL, shop.Merchants[:keysPerTenant]}, nil
-}
-
-// fillLedger writes past the foreign keys, and then does what PostgreSQL would
-// come to do by itself.
-func fillLedger(ctx context.Context, databaseURL string, rows int) error {
-	connection, err := pgx.Connect(ctx, databaseURL)
-	if err != nil {
-		return err
-	}
-	defer connection.Close(ctx)
-	if _, err := connection.Exec(ctx, "SET session_replication_role = replica"); err != nil {
-		return err
-	}
-	if _, err := connection.Exec(ctx, ledgerSQL, rows, ledgerEnd.UnixMicro()); err != nil {
-		return err
-	}
-	_, err = connection.Exec(ctx, "VACUUM (ANALYZE) transactions")
-	return err
 }
 
 // read measures pages from the middle of the ledger.

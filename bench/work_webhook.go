@@ -66,20 +66,25 @@ func measureWebhook(ctx context.Context, l *lab, w work) (measurement, error) {
 	if err := l.applyProfile(ctx, databaseURL, receiver.address); err != nil {
 		return measurement{}, err
 	}
-	job := loadJob{Kind: "webhook", Address: receiver.address, Connections: webhooksInFlight, Count: deliveriesPerRound}
 	m, err := alternate(ctx, l, w, l.rounds(),
 		func(ctx context.Context) (sample, error) { return deliverFromQueue(ctx, server, databaseURL, receiver) },
-		func(ctx context.Context) (sample, error) {
-			done := receiver.expect(nil, deliveriesPerRound)
-			if _, err := load(ctx, job); err != nil {
-				return sample{}, err
-			}
-			return receiver.result(ctx, done)
-		})
+		receiver.barely(deliveriesPerRound, receiver.address))
 	if err != nil {
 		return m, err
 	}
 	return m, checkDelivered(ctx, databaseURL)
+}
+
+// barely has the bare client post a number of events to addresses in turn.
+func (r *receiver) barely(count int, addresses ...string) side {
+	job := loadJob{Kind: "webhook", Address: addresses[0], Connections: webhooksInFlight, Count: count, Paths: addresses}
+	return func(ctx context.Context) (sample, error) {
+		done := r.expect(nil, count)
+		if _, err := load(ctx, job); err != nil {
+			return sample{}, err
+		}
+		return r.result(ctx, done)
+	}
 }
 
 // applyProfile has the first tenant's events sent to the receiver.
@@ -109,13 +114,20 @@ func deliverFromQueue(ctx context.Context, server *process, databaseURL string, 
 	if err != nil {
 		return s, err
 	}
-	return s, awaitRecorded(ctx, databaseURL)
+	return s, awaitRecorded(ctx, databaseURL, 0)
 }
 
 // insertFailed writes events as if they had failed, so that one call can put
 // them all into line.
 func insertFailed(ctx context.Context, databaseURL string) ([]string, error) {
-	ids := make([]string, deliveriesPerRound)
+	return insertEvents(ctx, databaseURL, deliveriesPerRound, "failed", func(int) (tenant, profile string) {
+		return recordID(kindTenant, 1), recordID(kindProfile, 1)
+	})
+}
+
+// insertEvents writes events, each for the endpoint of its number.
+func insertEvents(ctx context.Context, databaseURL string, count int, status string, endpoint func(int) (tenant, profile string)) ([]string, error) {
+	ids := make([]string, count)
 	rows := make([][]any, len(ids))
 	now := time.Now().UnixMicro()
 	for i := range ids {
@@ -124,10 +136,8 @@ func insertFailed(ctx context.Context, databaseURL string) ([]string, error) {
 			return nil, err
 		}
 		ids[i] = id.String()
-		rows[i] = []any{
-			uuid.MustParse(recordID(kindTenant, 1)), id, ids[i], "transaction.created", uuid.MustParse(recordID(kindProfile, 1)),
-			webhookBody, now, "failed",
-		}
+		tenant, profile := endpoint(i)
+		rows[i] = []any{uuid.MustParse(tenant), id, ids[i], "transaction.created", uuid.MustParse(profile), webhookBody, now, status}
 	}
 	connection, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
@@ -160,18 +170,18 @@ func resendFailed(ctx context.Context, server *process) error {
 }
 
 // awaitRecorded lets the last results be written, so that a round does not reach
-// into the next.
-func awaitRecorded(ctx context.Context, databaseURL string) error {
+// into the next; so many events are not delivered at all.
+func awaitRecorded(ctx context.Context, databaseURL string, never int64) error {
 	ctx, cancel := context.WithTimeout(ctx, webhookPatience)
 	defer cancel()
 	for {
 		var left int64
-		if err := readRow(ctx, databaseURL, "SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered'", &left); err != nil || left == 0 {
+		if err := readRow(ctx, databaseURL, "SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered'", &left); err != nil || left == never {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d deliveries were not recorded: %w", left, ctx.Err())
+			return fmt.Errorf("%d deliveries were not recorded: %w", left-never, ctx.Err())
 		case <-time.After(askEvery):
 		}
 	}
@@ -193,10 +203,11 @@ var bareTransport = &http.Transport{MaxIdleConnsPerHost: webhooksInFlight, Disab
 
 // postSigned is one delivery of the bare client.
 func (c *caller) postSigned() error {
+	defer func() { c.sequence++ }()
 	body := []byte(webhookBody)
 	mac := hmac.New(sha256.New, []byte(webhookSecret))
 	mac.Write(body)
-	request, err := http.NewRequest(http.MethodPost, "http://"+c.job.Address+"/hooks", strings.NewReader(webhookBody))
+	request, err := http.NewRequest(http.MethodPost, "http://"+inTurn(c, c.job.Paths)+"/hooks", strings.NewReader(webhookBody))
 	if err != nil {
 		return err
 	}
