@@ -88,16 +88,20 @@ type statement struct {
 }
 
 // Continuation goes on from the row that a statement wrote, which it calls
-// "written" and of which it knows the id. PostgreSQL runs both as one statement;
-// SQLite cannot write within WITH, and finds the row again by a query.
-type Continuation struct{ SQL, Found string }
+// "written" and of which it knows the columns Knows. PostgreSQL runs both as one
+// statement; SQLite cannot write within WITH, and finds the row again by a query.
+type Continuation struct{ SQL, Knows, Found string }
 
 // Separately is the continuation as a statement of its own.
 func (c Continuation) Separately() string { return "WITH written AS (" + c.Found + ") " + c.SQL }
 
 // together is the continuation in one statement with the one that writes.
 func (c Continuation) together(writing string) string {
-	return "WITH written AS (" + writing + " RETURNING id) " + c.SQL
+	return "WITH " + c.written(writing) + " " + c.SQL
+}
+
+func (c Continuation) written(writing string) string {
+	return "written AS (" + writing + " RETURNING " + c.Knows + ")"
 }
 
 // PoolStats is what a metric shows of the connections.

@@ -14,7 +14,7 @@ func QueueLogger(o Options) *slog.Logger { return o.queueLogger() }
 
 const GroupSize = groupSize
 
-const SharedLanes = sharedLanes
+const SharedLanes = sharedLanes + spareLanes
 
 // SharedQueue counts PostgreSQL's lanes of a kind at work and the units that stand behind them.
 func SharedQueue(d *DB, kind string) (busy, waiting int) {
@@ -26,3 +26,16 @@ func SharedQueue(d *DB, kind string) (busy, waiting int) {
 
 // WaitForRows lets groups wait for rows for as long as it takes.
 func WaitForRows(d *DB) { d.engine.(*postgres).shared.rowPatience = 0 }
+
+const PlanFor = planFor
+
+// SetForms are the statements for many rows that were needed so far.
+func SetForms(d *DB) (forms []string) {
+	d.engine.(*postgres).forms.known.Range(func(_, form any) bool {
+		if form != "" {
+			forms = append(forms, form.(string))
+		}
+		return true
+	})
+	return forms
+}

@@ -1,6 +1,9 @@
 package db
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // gatherer serves requests that come at the same time together. None waits for
 // others to come: one that finds a free lane is served at once. While every lane
@@ -11,10 +14,17 @@ type gatherer[T any] struct {
 	serve func(group []T)
 	// lanes is how many groups may be under way, size how many fit into one.
 	lanes, size int
+	// spare is how many more may be under way while the lanes are held up: when none
+	// has taken a group for as long as patience.
+	spare    int
+	patience time.Duration
 
 	mu      sync.Mutex
 	waiting []T
 	busy    int
+	taken   int
+	// isWatched tells that somebody looks after patience whether anything has moved.
+	isWatched bool
 }
 
 // add has a request served. How it is answered is a matter between it and serve.
@@ -25,6 +35,8 @@ func (g *gatherer[T]) add(request T) {
 	if g.busy < g.lanes {
 		g.busy++
 		go g.drive()
+	} else {
+		g.watch()
 	}
 }
 
@@ -46,5 +58,36 @@ func (g *gatherer[T]) next() []T {
 	}
 	group := g.waiting[:count:count]
 	g.waiting = g.waiting[count:]
+	g.taken++
 	return group
+}
+
+// watch has a spare lane opened if nothing is taken within patience.
+func (g *gatherer[T]) watch() {
+	if g.isWatched || len(g.waiting) == 0 || g.busy >= g.lanes+g.spare {
+		return
+	}
+	g.isWatched = true
+	taken := g.taken
+	time.AfterFunc(g.patience, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.isWatched = false
+		if len(g.waiting) > 0 && g.taken == taken {
+			g.busy++
+			go g.assist()
+		}
+		g.watch()
+	})
+}
+
+// assist is a spare lane: it serves one group, and leaves the rest to the others.
+func (g *gatherer[T]) assist() {
+	if group := g.next(); len(group) > 0 {
+		g.serve(group)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.busy--
+		g.watch()
+	}
 }

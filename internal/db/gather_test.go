@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // gathering is a gatherer whose groups wait to be let go.
@@ -76,5 +77,29 @@ func TestGatherer(t *testing.T) {
 		g.addAll(1, 2, 3, 4)
 		close(g.release)
 		g.want(t, []int{1}, []int{2, 3}, []int{4})
+	})
+	bubble("lanes that are held up get help for a while", func(t *testing.T) {
+		g := gather(1, 10)
+		g.spare, g.patience = 1, time.Second
+		g.addAll(1, 2, 3)
+		g.want(t, []int{1})
+		<-time.After(g.patience)
+		g.want(t, []int{2, 3})
+		g.addAll(4)
+		<-time.After(10 * g.patience)
+		g.want(t)
+		close(g.release)
+		g.want(t, []int{4})
+	})
+	bubble("a lane that moves gets none", func(t *testing.T) {
+		g := gather(1, 1)
+		g.spare, g.patience = 1, time.Second
+		g.addAll(1, 2, 3)
+		g.release <- struct{}{}
+		g.want(t, []int{1}, []int{2})
+		<-time.After(g.patience)
+		g.want(t)
+		close(g.release)
+		g.want(t, []int{3})
 	})
 }

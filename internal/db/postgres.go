@@ -51,6 +51,7 @@ type postgres struct {
 	queue       *river.Client[pgx.Tx]
 	berths      berths
 	shared      sharedLanesOf
+	forms       setForms
 	clock       sharedClock
 	logger      *slog.Logger
 }
@@ -276,20 +277,11 @@ func (c *postgresConversation) dialect() dialect {
 	}
 }
 
-// batchOf writes a requirement so that PostgreSQL itself gives the unit up when
-// it is not met: nobody could stop a pipeline half-way that is sent as a whole,
-// and what stands behind the requirement must not be committed.
 func (p *postgres) batchOf(statements []statement) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, s := range statements {
 		text, args := p.clock.write(s.sql, direct(s.args))
-		switch {
-		case s.next.SQL != "":
-			text = s.next.together(text)
-		case s.none != nil:
-			text = "WITH required AS (" + text + " RETURNING 1) SELECT 1 / COUNT(*) FROM required"
-		}
-		batch.Queue(text, args...)
+		batch.Queue(s.forOne(text), args...)
 	}
 	return batch
 }

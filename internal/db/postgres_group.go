@@ -14,8 +14,11 @@ import (
 
 const (
 	// sharedLanes is how many groups of one kind may be under way. Fewer make larger
-	// groups and less work; with too few nobody goes on while they wait for the disk.
-	sharedLanes = 4
+	// groups and less work; with one nobody goes on while it waits for the disk.
+	sharedLanes = 2
+	// spareLanes are opened for a while when all others are held up for lanePatience.
+	spareLanes   = 2
+	lanePatience = 20 * time.Millisecond
 	// sharedSize bounds how many units have to run again when one is refused.
 	sharedSize = 32
 	// sharedPatience is for a database that does not answer any more, where somebody
@@ -56,7 +59,9 @@ func (p *postgres) lanesOf(kind string) *gatherer[*sharedUnit] {
 	defer p.shared.mu.Unlock()
 	lanes, known := p.shared.byKind[kind]
 	if !known {
-		lanes = &gatherer[*sharedUnit]{serve: p.commitTogether, lanes: sharedLanes, size: sharedSize}
+		lanes = &gatherer[*sharedUnit]{
+			serve: p.commitTogether, lanes: sharedLanes, size: sharedSize, spare: spareLanes, patience: lanePatience,
+		}
 		p.shared.byKind[kind] = lanes
 	}
 	return lanes
@@ -94,28 +99,37 @@ func (p *postgres) commitTogether(units []*sharedUnit) {
 		return
 	}
 	slices.SortStableFunc(units, func(a, b *sharedUnit) int { return cmp.Compare(a.row, b.row) })
-	var statements []statement
-	if p.shared.rowPatience > 0 {
-		statements = append(statements, statement{sql: `SELECT set_config('lock_timeout', $1, TRUE)`, args: []any{p.shared.rowPatience.String()}})
-	}
-	for _, u := range units {
-		statements = append(statements, u.statements...)
-	}
 	ctx, cancel := patienceOf(units)
 	defer cancel()
-	results := p.connections.SendBatch(ctx, p.batchOf(statements))
-	var err error
-	if len(units) == 1 {
-		err = pipeline(results, statements)
-		if hasCode(err, pgLockNotAvailable) {
-			err = errGroupGivenUp
-		}
-	} else if err = results.Close(); wasTakenBack(err) {
-		err = errGroupGivenUp
-	}
+	err := p.commit(ctx, units)
 	for _, u := range units {
 		u.done <- err
 	}
+}
+
+func (p *postgres) commit(ctx context.Context, units []*sharedUnit) error {
+	if len(units) == 1 {
+		return p.commitAlone(ctx, units[0])
+	}
+	batch, err := p.batchOfGroup(ctx, units)
+	if err != nil {
+		return err
+	}
+	err = p.connections.SendBatch(ctx, batch).Close()
+	if wasTakenBack(err) {
+		return errGroupGivenUp
+	}
+	return err
+}
+
+// commitAlone is for one that found nobody beside it. It hears its own refusal.
+func (p *postgres) commitAlone(ctx context.Context, u *sharedUnit) error {
+	statements := append([]statement{{sql: `SELECT set_config('lock_timeout', $1, TRUE)`, args: []any{p.shared.rowPatience.String()}}}, u.statements...)
+	err := pipeline(p.connections.SendBatch(ctx, p.batchOf(statements)), statements)
+	if hasCode(err, pgLockNotAvailable) {
+		return errGroupGivenUp
+	}
+	return err
 }
 
 // patienceOf lasts as long as that of the last of a group: beyond it nobody hears the answer, and a lane that waits for a

@@ -27,13 +27,14 @@ var ErrStale = errors.New("store: changed in the meantime")
 // session only in the state in which it was read: of two calls at
 // once, one finds the row changed and gets a conflict. The count of attempts alone
 // does not tell that nothing has happened, because one that was never sent is
-// given back; the last attempt does.
+// given back; the last attempt does. The status is asked for so that no index of it
+// serves: a set of claims finds its sessions by their ids.
 func (tx *Tx) ClaimAttempt(c payment.Change, sealedIBAN string) {
 	s, t, o := c.Session, c.Transaction, c.Order
 	tx.shareSession(*s)
 	tx.Require(payment.Conflicting("A payment for this session is being processed."), `
 		UPDATE sessions SET attempts_used = $3, open_transaction_id = $4, last_transaction_id = $4, updated_at = $5
-		WHERE tenant_id = $1 AND id = $2 AND status = 'PENDING' AND open_transaction_id IS NULL
+		WHERE tenant_id = $1 AND id = $2 AND status || '' = 'PENDING' AND open_transaction_id IS NULL
 			AND attempts_used = $3 - 1 AND expires_at > $5 AND COALESCE(last_transaction_id, $6) = $6`,
 		s.TenantID, s.ID, s.AttemptsUsed, t.ID, db.Micros(tx.At), orNil(c.Before.Session.LastTransactionID))
 	order := *o

@@ -82,7 +82,7 @@ func unlessUnsaid(name string, at func(*payment.Lead) (to *string, unsaid bool))
 // address; one that holds another session refuses the unit (IsLeadBusy).
 func (tx *Tx) CreateSession(s NewSession, lead payment.Lead) {
 	tx.Share("leads", rowName(s.TenantID, lead.EmailKey()))
-	tx.Continue(nil, createLead, insertSession, tx.createArgs(s, lead)...)
+	tx.Continue(nil, createLead.text(lead), insertSession, tx.createArgs(s, lead)...)
 }
 
 // CreateSessionFor is CreateSession for a key that was recalled: where the key has
@@ -92,7 +92,7 @@ func (tx *Tx) CreateSession(s NewSession, lead payment.Lead) {
 // cost every create another one.
 func (tx *Tx) CreateSessionFor(c Credential, s NewSession, lead payment.Lead) {
 	tx.Share("leads", rowName(s.TenantID, lead.EmailKey()))
-	tx.Continue(ErrStale, createLeadFor, insertSession, append(tx.createArgs(s, lead), c.SetupVersion, c.KeyID)...)
+	tx.Continue(ErrStale, createLeadFor.text(lead), insertSession, append(tx.createArgs(s, lead), c.SetupVersion, c.KeyID)...)
 }
 
 // rowName names a tenant's row at which units queue up.
@@ -109,7 +109,7 @@ func (tx *Tx) shareSession(s payment.Session) {
 // creates do without it.
 func (tx *Tx) ReplaceSession(s NewSession, lead payment.Lead) {
 	// The lead comes first, so that creates for one lead queue up at its row.
-	tx.Then(replaceLead, append([]any{s.TenantID, db.Micros(tx.At), lead.EmailKey()}, Leads.Values(&lead)...)...)
+	tx.Then(replaceLead.text(lead), append([]any{s.TenantID, db.Micros(tx.At), lead.EmailKey()}, Leads.Values(&lead)...)...)
 	tx.Then(`
 		UPDATE sessions SET holds_lead = FALSE, updated_at = $3,
 			status = CASE WHEN status = 'PENDING' THEN 'EXPIRED' ELSE status END
@@ -140,24 +140,43 @@ var (
 
 	// insertSession makes the session of the lead that was written.
 	insertSession = db.Continuation{
-		Found: `SELECT id FROM leads WHERE tenant_id = ` + sharedTenant + ` AND email_key = ` + db.Place(keyPlace),
+		Knows: `id, tenant_id, email_key`,
+		Found: `SELECT id, tenant_id, email_key FROM leads WHERE tenant_id = ` + sharedTenant + ` AND email_key = ` + db.Place(keyPlace),
 		SQL: `INSERT INTO sessions (lead_id, ` + newSession.List("") + `, token, token_sealed)
-			VALUES ((SELECT id FROM written), ` + newSession.Places(1) + `, ` + db.Place(tokenPlace) + `, ` + db.Place(tokenPlace+1) + `)`,
+			VALUES ((SELECT id FROM written WHERE tenant_id = ` + sharedTenant + ` AND email_key = ` + db.Place(keyPlace) + `), ` + newSession.Places(1) + `, ` + db.Place(tokenPlace) + `, ` + db.Place(tokenPlace+1) + `)`,
 	}
 )
 
-// writeLead is a statement that writes a lead, over what is known of it where the
-// address is known: what a create left out stays. Its own fields are parameters
-// from a number on.
-func writeLead(tenant, instant, key string, first int, before, after string) string {
+// leadTexts are statements that write a lead, over what is known of it where the
+// address is known: what a create left out stays.
+type leadTexts struct{ all, none, some string }
+
+// writeLead are the texts that take a lead's own fields as parameters from a number on.
+func writeLead(tenant, instant, key string, first int, before, after string) leadTexts {
 	text := `INSERT INTO leads (tenant_id, email_key, created_at, updated_at, ` + Leads.List("") + `) ` +
 		before + strings.Join([]string{tenant, key, instant, instant, Leads.Places(first)}, ", ") + after + `
 		ON CONFLICT (tenant_id, email_key) DO UPDATE SET email = excluded.email, first_name = excluded.first_name,
 			last_name = excluded.last_name, country = excluded.country, updated_at = excluded.updated_at`
+	texts := leadTexts{text, text, text}
 	for _, name := range [...]string{"address", "city", "postal_code", "phone"} {
-		text += ", " + name + " = COALESCE(" + Leads.Place(name, first) + ", leads." + name + ")"
+		texts.all += ", " + name + " = excluded." + name
+		texts.some += ", " + name + " = COALESCE(" + Leads.Place(name, first) + ", leads." + name + ")"
 	}
-	return text
+	return texts
+}
+
+// text is the one for what a create said. Those that say all or nothing, as nearly every
+// merchant's do, ask for no parameter beside the new row, and can be written in sets.
+func (t leadTexts) text(lead payment.Lead) string {
+	unsaid := lead.Unsaid
+	switch {
+	case !unsaid.Address && !unsaid.City && !unsaid.PostalCode && !unsaid.Phone:
+		return t.all
+	case unsaid.Address && unsaid.City && unsaid.PostalCode && unsaid.Phone:
+		return t.none
+	default:
+		return t.some
+	}
 }
 
 // MoveLead writes down where a payer says to live, unless a merchant has told
