@@ -19,7 +19,7 @@ BENCH_PACKAGES = postgresql
 # What a database that fails over is made of.
 DRILL_PACKAGES = patroni python3-etcd etcd-server haproxy pgbouncer nginx-light
 # What judges the examples in deploy/.
-DEPLOY_PACKAGES = prometheus nginx-light caddy openssl curl
+DEPLOY_PACKAGES = prometheus prometheus-alertmanager nginx-light caddy openssl curl
 
 # Runs a command with a private PostgreSQL and Redis beside it.
 WITH_SERVERS = bin/testenv --

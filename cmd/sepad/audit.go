@@ -9,7 +9,20 @@ import (
 )
 
 type auditCommand struct {
+	List   auditListCommand   `cmd:"" help:"List what people did, the newest first."`
 	Verify auditVerifyCommand `cmd:"" help:"Read the chain of the audit trail from its beginning; exit code 1 names the first broken entry."`
+}
+
+type auditListCommand struct {
+	Actor      string `name:"actor" query:"actor" placeholder:"WHO" help:"What one has done: operator:EMAIL, token:NAME, cli:USER or root."`
+	Action     string `name:"action" query:"action" placeholder:"DEED" help:"One kind of deed, such as refund.create."`
+	ObjectType string `name:"object-type" query:"object_type" placeholder:"KIND" help:"Deeds on one kind of record, such as operator."`
+	ObjectID   string `name:"object-id" query:"object_id" placeholder:"ID" help:"Deeds on one record."`
+	listFlags
+}
+
+func (c *auditListCommand) Run(p *program) error {
+	return c.list(p, c, "audit/", "at actor address action object_type object_id tenant_id place")
 }
 
 type auditVerifyCommand struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sepad/internal/testenv"
@@ -38,5 +39,27 @@ func TestAProductionDatabaseTakesNoSandboxCommands(t *testing.T) {
 			expectOneLine(t, execute(t, command(t, folder, other, "keys", "list")), 1, "SEPAD_ENCRYPTION_KEYS: the key ")
 			expectOneLine(t, execute(t, command(t, folder, append(other, "SEPAD_PUBLIC_URL=https://pay.example"), "serve", "--listen", "127.0.0.1:0")), 1, "SEPAD_ENCRYPTION_KEYS: the key ")
 		})
+	}
+}
+
+// TestTheExampleOfAShopIsTakenInProduction applies deploy/shop.yaml as the page on
+// installing has it.
+func TestTheExampleOfAShopIsTakenInProduction(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	example, err := filepath.Abs("../../deploy/shop.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := []string{
+		"SEPAD_ENVIRONMENT=production", "SEPAD_DATABASE_URL=sqlite:" + filepath.Join(folder, "sepad.db"), "SEPAD_ENCRYPTION_KEYS=" + vault.GenerateKey(),
+	}
+	mustSucceed(t, execute(t, command(t, folder, live, "migrate")))
+	for _, c := range []struct{ args, says string }{
+		{"--dry-run", "Nothing was changed."}, {"", "rk_live_"}, {"--dry-run", "0 created, 0 changed"},
+	} {
+		ran := execute(t, command(t, folder, live, append([]string{"apply", "-f", example}, strings.Fields(c.args)...)...))
+		mustSucceed(t, ran)
+		want(t, ran.stdout, c.says)
 	}
 }

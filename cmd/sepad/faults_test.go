@@ -23,6 +23,9 @@ const (
 	// faultPatience is how long somebody may wait for an answer while something is broken: two
 	// steps of the database's, 5 s each, and what a busy machine adds.
 	faultPatience = 12 * time.Second
+	// endPatience is how long a process may take to end while nothing is answered: for those
+	// who wait, and for jobs that wait in vain.
+	endPatience = 20 * time.Second
 	// backPatience is how long after the end of a fault the first payment is through.
 	backPatience = 10 * time.Second
 )
@@ -169,6 +172,7 @@ func postgresFaults() []fault {
 			w.wire.Cut()
 			return w.wire.Heal
 		}},
+		{name: "the database answers nothing, and one of two processes is told to end (SIGTERM)", servers: pair, prepare: clusterWorld, begin: endWhileNothingIsAnswered},
 		{name: "old connections are dead, new ones work", servers: pair, held: 10 * time.Second, prepare: clusterWorld, creates: true, begin: func(_ *testing.T, w *world) func() {
 			w.wire.Forget()
 			return func() {}
@@ -246,6 +250,21 @@ func killServer(i int) func(*testing.T, *world) func() {
 	return func(_ *testing.T, w *world) func() {
 		w.kill(i)
 		return func() { w.start(i) }
+	}
+}
+
+// endWhileNothingIsAnswered has a process end properly although nobody can tell it what it waits for.
+func endWhileNothingIsAnswered(t *testing.T, w *world) func() {
+	t.Helper()
+	w.wire.Cut()
+	began := time.Now()
+	w.servers[1].stop(syscall.SIGTERM)
+	if took := time.Since(began); took > endPatience {
+		t.Errorf("it took %s to end", took)
+	}
+	return func() {
+		w.wire.Heal()
+		w.start(1)
 	}
 }
 

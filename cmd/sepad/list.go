@@ -77,13 +77,29 @@ type recordFlags struct {
 }
 
 func (f recordFlags) show(p *program, path string) error {
-	return f.office(p, func(o *office) error {
-		record, err := o.ask(http.MethodGet, path+url.PathEscape(f.ID)+"/", nil, nil)
-		if err != nil {
-			return err
-		}
-		return p.printAnswer(f.JSON, record)
-	})
+	return f.office(p, func(o *office) error { return o.show(path+url.PathEscape(f.ID)+"/", f.JSON) })
+}
+
+// show prints one record of the API.
+func (o *office) show(path string, asJSON bool) error {
+	record, err := o.ask(http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	return o.program.printAnswer(asJSON, record)
+}
+
+// put makes or changes a record of fields that were given as NAME=VALUE, and shows it.
+func (o *office) put(method, path string, texts []string, asJSON bool) error {
+	fields, err := fieldsOf(texts)
+	if err != nil {
+		return err
+	}
+	record, err := o.ask(method, path, nil, fields)
+	if err != nil {
+		return err
+	}
+	return o.program.printAnswer(asJSON, record)
 }
 
 // printAnswer shows what the API has answered.
@@ -95,9 +111,10 @@ func (p *program) printAnswer(asJSON bool, record json.RawMessage) error {
 }
 
 type transactionsCommand struct {
-	List   transactionsListCommand `cmd:"" help:"List payments and refunds, the newest first."`
-	Show   transactionsShowCommand `cmd:"" help:"Show one with all that is known of it."`
-	Refund refundCommand           `cmd:"" help:"Give a payment back, wholly or in part."`
+	List     transactionsListCommand     `cmd:"" help:"List payments and refunds, the newest first."`
+	Show     transactionsShowCommand     `cmd:"" help:"Show one with all that is known of it."`
+	Timeline transactionsTimelineCommand `cmd:"" help:"Show what happened to one, in order."`
+	Refund   refundCommand               `cmd:"" help:"Give a payment back, wholly or in part."`
 }
 
 type transactionsListCommand struct {
@@ -123,8 +140,9 @@ type transactionsShowCommand struct{ recordFlags }
 func (c *transactionsShowCommand) Run(p *program) error { return c.show(p, "transactions/") }
 
 type sessionsCommand struct {
-	List sessionsListCommand `cmd:"" help:"List payment sessions, the newest first."`
-	Show sessionsShowCommand `cmd:"" help:"Show one with its order."`
+	List     sessionsListCommand     `cmd:"" help:"List payment sessions, the newest first."`
+	Show     sessionsShowCommand     `cmd:"" help:"Show one with its order."`
+	Timeline sessionsTimelineCommand `cmd:"" help:"Show what happened to one, in order."`
 }
 
 type sessionsListCommand struct {
@@ -213,42 +231,6 @@ func (c *leadsListCommand) Run(p *program) error {
 type leadsShowCommand struct{ recordFlags }
 
 func (c *leadsShowCommand) Run(p *program) error { return c.show(p, "leads/") }
-
-type tenantsCommand struct {
-	List tenantsListCommand `cmd:"" help:"List tenants."`
-	Show tenantsShowCommand `cmd:"" help:"Show one with its own settings."`
-}
-
-type tenantsListCommand struct {
-	outputFlag
-	dataFlags
-}
-
-func (c *tenantsListCommand) Run(p *program) error {
-	return c.office(p, func(o *office) error {
-		return o.print("tenants/", nil, 0, c.JSON, "id name creditor.name creditor.identifier")
-	})
-}
-
-type tenantsShowCommand struct {
-	tenantFlag
-	outputFlag
-	dataFlags
-}
-
-func (c *tenantsShowCommand) Run(p *program) error {
-	return c.office(p, func(o *office) error {
-		id, err := o.tenantID(p.ctx, c.Tenant)
-		if err != nil {
-			return err
-		}
-		record, err := o.ask(http.MethodGet, "tenants/"+id+"/", nil, nil)
-		if err != nil {
-			return err
-		}
-		return p.printAnswer(c.JSON, record)
-	})
-}
 
 // isNotFound tells that the API knows nothing of that name.
 func isNotFound(err error) bool {

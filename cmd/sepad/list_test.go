@@ -41,41 +41,7 @@ func TestListsOfTheAdminAPI(t *testing.T) {
 		}
 		want(t, mustSepad(t, folder, "transactions", "list", "--limit", "0"), "MERCHANT TRANSACTION ID", sold, declined)
 	})
-	t.Run("each kind has its list", func(t *testing.T) {
-		for _, c := range []struct{ args, shows string }{
-			{"sessions list --status COMPLETED", "ORDER NUMBER"},
-			{"leads list", "listed@shop.example"},
-			{"leads list --email LISTED@shop.example --json", `"email": "listed@shop.example"`},
-			{"chargebacks list --json", "[]"},
-			{"events list --json", "["},
-			{"tenants list", "Demo Shop"},
-			{"tenants show --json", merchant.DemoTenantID.String()},
-			{"setup list offers", "BILLING TYPE"},
-			{"setup list campaigns --json", `"gateway_id"`},
-			{"import list --json", "[]"},
-			{"totals", "COLLECTED AMOUNT"},
-			{"payouts --json", "[]"},
-			{"bank statements --json", "[]"},
-			{"keys list --json", `"prefix"`},
-			{"subscriptions list --json", "[]"},
-			{"transactions show " + sold, "order.order_number"},
-			{"transactions show --json " + sold, `"order": {`},
-			{"admin GET transactions/ status=approved page_size=1", `"next":"`},
-			{"admin GET operators/", `"results":`},
-			{"admin GET me/", `"actor":"cli:`},
-			{"export transactions", sold},
-			{"export transactions --json", `"id":"` + sold},
-			{"apply -f - --dry-run --json", `"dry_run": true`},
-		} {
-			t.Run("sepad "+c.args, func(t *testing.T) {
-				cmd := command(t, folder, nil, strings.Fields(c.args)...)
-				cmd.Stdin = strings.NewReader("tenants:\n  - {id: 018f0000-0000-7000-8000-00000000aa01, name: Tried}\n")
-				ran := execute(t, cmd)
-				mustSucceed(t, ran)
-				want(t, ran.stdout, c.shows)
-			})
-		}
-	})
+	t.Run("each kind has its list", func(t *testing.T) { listByCommand(t, folder, sold) })
 	t.Run("what the API refuses is said in a line", func(t *testing.T) {
 		expectOneLine(t, sepad(t, folder, "transactions", "list", "--status", "gone"), 1, "sepad: status has an unknown value.")
 		expectOneLine(t, sepad(t, folder, "admin", "GET", "sessions/", "staus=FAILED"), 1, "sepad: staus is not a parameter of this list.")
@@ -83,6 +49,50 @@ func TestListsOfTheAdminAPI(t *testing.T) {
 		expectOneLine(t, sepad(t, folder, "leads", "list", "--tenant", "Nobody"), 1, "no tenant has")
 	})
 	t.Run("what a command changes is changed", func(t *testing.T) { changeByCommand(t, folder, sold) })
+}
+
+func listByCommand(t *testing.T, folder, sold string) {
+	t.Helper()
+	for _, c := range []struct{ args, shows string }{
+		{"sessions list --status COMPLETED", "ORDER NUMBER"},
+		{"leads list", "listed@shop.example"},
+		{"leads list --email LISTED@shop.example --json", `"email": "listed@shop.example"`},
+		{"chargebacks list --json", "[]"},
+		{"events list --json", "["},
+		{"tenants list", "Demo Shop"},
+		{"tenants show --json", merchant.DemoTenantID.String()},
+		{"setup list offers", "BILLING TYPE"},
+		{"setup list campaigns --json", `"gateway_id"`},
+		{"import list --json", "[]"},
+		{"totals", "COLLECTED AMOUNT"},
+		{"payouts --json", "[]"},
+		{"bank statements --json", "[]"},
+		{"keys list --json", `"prefix"`},
+		{"subscriptions list --json", "[]"},
+		{"transactions show " + sold, "order.order_number"},
+		{"transactions show --json " + sold, `"order": {`},
+		{"transactions timeline " + sold, "KIND"},
+		{"transactions timeline --json " + sold, `"entries": [`},
+		{"sessions timeline " + firstMatch(mustSepad(t, folder, "sessions", "list", "--json"), `"id": "([^"]+)"`), "KIND"},
+		{"audit list", "OBJECT TYPE"},
+		{"audit list --json", `"action"`},
+		{"gateways adapters", "Sandbox"},
+		{"gateways settings " + merchant.DemoGatewayID.String() + " --json", `"secrets"`},
+		{"admin GET transactions/ status=approved page_size=1", `"next":"`},
+		{"admin GET operators/", `"results":`},
+		{"admin GET me/", `"actor":"cli:`},
+		{"export transactions", sold},
+		{"export transactions --json", `"id":"` + sold},
+		{"apply -f - --dry-run --json", `"dry_run": true`},
+	} {
+		t.Run("sepad "+c.args, func(t *testing.T) {
+			cmd := command(t, folder, nil, strings.Fields(c.args)...)
+			cmd.Stdin = strings.NewReader("tenants:\n  - {id: 018f0000-0000-7000-8000-00000000aa01, name: Tried}\n")
+			ran := execute(t, cmd)
+			mustSucceed(t, ran)
+			want(t, ran.stdout, c.shows)
+		})
+	}
 }
 
 func changeByCommand(t *testing.T, folder, sold string) {
@@ -94,6 +104,10 @@ func changeByCommand(t *testing.T, folder, sold string) {
 	want(t, mustSepad(t, folder, "setup", "change", "offers", offer, "name=Renamed"), "Renamed")
 	want(t, mustSepad(t, folder, "setup", "deactivate", "offers", offer), "is switched off")
 	want(t, mustSepad(t, folder, "setup", "show", "offers", offer, "--json"), `"name": "Renamed"`, `"active": false`)
+	want(t, mustSepad(t, folder, "setup", "add", "webhook-profiles", "name=Second", "url=https://shop.example/hooks"), "Second", "whsec_")
+	want(t, mustSepad(t, folder, "tenants", "change", "--tenant", "Demo Shop", "name=Shop of the demo"), "Shop of the demo")
+	expectOneLine(t, sepad(t, folder, "tenants", "add", "nam=Other"), 1, "nam")
+	want(t, mustSepad(t, folder, "tenants", "add", "name=Other", "--json"), `"name": "Other"`)
 }
 
 // TestEveryCommandSpeaksJSON but those that serve, whose output is JSON or for a pipe
@@ -107,17 +121,20 @@ func TestEveryCommandSpeaksJSON(t *testing.T) {
 	silent := []string{"dev", "serve", "listen", "trigger", "events tail", "completion", "admin", "leads export", "webhooks verify", "banks build", "docs build"}
 	for _, leaf := range parser.Model.Leaves(true) {
 		hasJSON := slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" })
-		name := strings.TrimPrefix(leaf.Path(), "sepad ")
-		for i, word := range strings.Fields(name) {
-			if strings.ContainsAny(word, "<[") {
-				name = strings.Join(strings.Fields(name)[:i], " ")
-				break
-			}
-		}
+		name := commandName(leaf)
 		if hasJSON == slices.Contains(silent, name) {
 			t.Errorf("sepad %s has --json: %t", name, hasJSON)
 		}
 	}
+}
+
+// commandName is what is typed to call a command, without its arguments.
+func commandName(leaf *kong.Node) string {
+	words := strings.Fields(strings.TrimPrefix(leaf.Path(), "sepad "))
+	if end := slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word, "<[(") }); end >= 0 {
+		words = words[:end]
+	}
+	return strings.Join(words, " ")
 }
 
 func decode(t *testing.T, text string, into any) {

@@ -46,17 +46,17 @@ type commands struct {
 	Payouts       payoutsCommand       `cmd:"" help:"Show what banks have booked for each day, and what they kept."`
 	Refund        refundCommand        `cmd:"" help:"Give a payment back, wholly or in part."`
 	Transactions  transactionsCommand  `cmd:"" help:"List, show and refund payments."`
-	Sessions      sessionsCommand      `cmd:"" help:"List and show payment sessions."`
+	Sessions      sessionsCommand      `cmd:"" help:"List payment sessions, show what happened to them."`
 	Chargebacks   chargebacksCommand   `cmd:"" help:"List and show chargebacks, record one by hand."`
 	Subscriptions subscriptionsCommand `cmd:"" help:"List subscriptions, preview their billing dates, cancel them."`
-	Gateways      gatewaysCommand      `cmd:"" help:"List gateway accounts whose rebills are paused, resume them."`
+	Gateways      gatewaysCommand      `cmd:"" help:"Show adapters and what accounts work with; list accounts whose rebills are paused, resume them."`
 	Mandates      mandatesCommand      `cmd:"" help:"Show the evidence of a mandate that a payer accepted."`
-	Audit         auditCommand         `cmd:"" help:"Prove that the record of what people did is whole."`
+	Audit         auditCommand         `cmd:"" help:"List what people did, prove that the record of it is whole."`
 	Operators     operatorsCommand     `cmd:"" help:"Add, list, change and remove the people who work here, make tokens for their programs."`
 	Leads         leadsCommand         `cmd:"" help:"List and show persons, export or erase what is known of them."`
 	Events        eventsCommand        `cmd:"" help:"List, show and resend events, print them as they happen."`
-	Tenants       tenantsCommand       `cmd:"" help:"List and show tenants."`
-	Setup         setupCommand         `cmd:"" help:"List, show and change what tenants have set up: gateways, offers, campaigns, pages, webhook profiles."`
+	Tenants       tenantsCommand       `cmd:"" help:"List, show, add and change tenants."`
+	Setup         setupCommand         `cmd:"" help:"List, show, add and change what tenants have set up: gateways, offers, campaigns, pages, webhook profiles."`
 	Backup        backupCommand        `cmd:"" help:"Copy the whole database into one encrypted file, while the service runs."`
 	Restore       restoreCommand       `cmd:"" help:"Make a database of a backup again."`
 	Move          moveCommand          `cmd:"" help:"Copy everything into another database, from SQLite to PostgreSQL or back."`

@@ -7,7 +7,6 @@ import (
 	"os/user"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"sepad/internal/admin"
 	"sepad/internal/clock"
@@ -25,6 +24,8 @@ type operatorsCommand struct {
 	Reset  operatorsResetCommand  `cmd:"" help:"Take password, second factor, sessions and tokens from a person, and print a new link."`
 	Remove operatorsRemoveCommand `cmd:"" help:"Take a person out, at once."`
 	Token  operatorsTokenCommand  `cmd:"" help:"Make a token for a person's programs and print it, this once."`
+	Tokens operatorsTokensCommand `cmd:"" help:"List the tokens of a person's programs."`
+	Revoke operatorsRevokeCommand `cmd:"" name:"revoke-token" help:"End a token of a person's programs, at once."`
 }
 
 // asUser is a context in which the audit trail names who runs the command.
@@ -205,32 +206,5 @@ func (c *operatorsRemoveCommand) Run(p *program) error {
 			return err
 		}
 		return c.show(p, o, people.Link{}, "was removed")
-	})
-}
-
-type operatorsTokenCommand struct {
-	Email string `arg:"" help:"The person's email address."`
-	Name  string `name:"name" required:"" help:"What the token is for, such as nightly-export."`
-	Days  int    `name:"days" default:"90" help:"Days until it ends, 366 at most (default: 90)."`
-	operatorFlags
-}
-
-func (operatorsTokenCommand) Help() string {
-	return "Standard output has nothing but the token. Whoever brings it to the admin API has the person's rights."
-}
-
-func (c *operatorsTokenCommand) Run(p *program) error {
-	const day = 24 * time.Hour
-	return c.withOne(p, c.Email, func(persons *people.People, _ *store.Store, o store.Operator) error {
-		t, text, err := persons.CreateToken(p.ctx, o, c.Name, persons.Clock.Now().Add(time.Duration(c.Days)*day))
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return p.printJSON(admin.TokenOf(t, text))
-		}
-		fmt.Fprintln(p.stdout, text.Reveal())
-		fmt.Fprintf(p.stderr, "Token %q of %s was made (id %s), good until %s. It cannot be shown again.\n", t.Name, o.Email, t.ID, t.ExpiresAt.Format(time.DateOnly))
-		return nil
 	})
 }

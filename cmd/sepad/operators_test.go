@@ -30,6 +30,19 @@ func TestPeopleByCommand(t *testing.T) {
 	if status, _ := s.call(http.MethodPost, "/admin/v1/operators/", token, `{}`); status != http.StatusForbidden {
 		t.Errorf("a viewer adds people: %d", status)
 	}
+	var tokens []struct{ ID, Name string }
+	second := strings.TrimSpace(mustSepad(t, folder, "operators", "token", "ada@counter.example", "--name", "second"))
+	want(t, mustSepad(t, folder, "operators", "tokens", "ada@counter.example"), "LAST USED", "nightly", "second", "never")
+	decode(t, mustSepad(t, folder, "operators", "tokens", "ada@counter.example", "--json"), &tokens)
+	for _, known := range tokens {
+		if known.Name == "second" {
+			want(t, mustSepad(t, folder, "operators", "revoke-token", "ada@counter.example", known.ID), known.ID)
+			expectOneLine(t, sepad(t, folder, "operators", "revoke-token", "ada@counter.example", known.ID), exitFailed, "Token not found")
+		}
+	}
+	if status, _ := me(second); status != http.StatusUnauthorized || len(tokens) != 2 {
+		t.Errorf("of %d tokens the one that was revoked is answered %d", len(tokens), status)
+	}
 	mustSepad(t, folder, "operators", "role", "ada@counter.example", "finance", "--tenant", "Demo Shop")
 	if _, body := me(token); !strings.Contains(body, `"role":"finance"`) || !strings.Contains(body, `"all_tenants":false`) {
 		t.Errorf("another role does not hold: %s", body)

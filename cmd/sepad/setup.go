@@ -13,29 +13,24 @@ import (
 type setupCommand struct {
 	List       setupListCommand       `cmd:"" help:"List what a tenant has set up of one kind."`
 	Show       setupShowCommand       `cmd:"" help:"Show one of them."`
+	Add        setupAddCommand        `cmd:"" help:"Add one of its fields."`
 	Change     setupChangeCommand     `cmd:"" help:"Change fields of one of them."`
 	Deactivate setupDeactivateCommand `cmd:"" help:"Switch one of them off; nothing that used it is lost."`
 }
 
-func (setupCommand) Help() string { return "New ones are described in a resource file: sepad apply." }
+func (setupCommand) Help() string {
+	return "Many at once are described in a resource file: sepad apply."
+}
 
 // kindFlags name a kind of record that a tenant sets up.
 type kindFlags struct {
 	Kind string `arg:"" enum:"gateways,webhook-profiles,hosted-pages,offers,campaigns" help:"gateways, webhook-profiles, hosted-pages, offers or campaigns."`
-	tenantFlag
-	outputFlag
-	dataFlags
+	oneTenantFlags
 }
 
 // with opens the data and finds the kind's place in the API.
 func (f kindFlags) with(p *program, work func(o *office, path string) error) error {
-	return f.office(p, func(o *office) error {
-		id, err := o.tenantID(p.ctx, f.Tenant)
-		if err != nil {
-			return err
-		}
-		return work(o, "tenants/"+id+"/"+f.Kind+"/")
-	})
+	return f.oneTenantFlags.with(p, func(o *office, path string) error { return work(o, path+f.Kind+"/") })
 }
 
 type setupListCommand struct{ kindFlags }
@@ -57,13 +52,20 @@ type setupFlags struct {
 type setupShowCommand struct{ setupFlags }
 
 func (c *setupShowCommand) Run(p *program) error {
-	return c.with(p, func(o *office, path string) error {
-		record, err := o.ask(http.MethodGet, path+url.PathEscape(c.ID)+"/", nil, nil)
-		if err != nil {
-			return err
-		}
-		return p.printAnswer(c.JSON, record)
-	})
+	return c.with(p, func(o *office, path string) error { return o.show(path+url.PathEscape(c.ID)+"/", c.JSON) })
+}
+
+type setupAddCommand struct {
+	kindFlags
+	Fields []string `arg:"" name:"field" placeholder:"NAME=VALUE" help:"Fields as in the resource file; a value that is JSON is taken as such."`
+}
+
+func (setupAddCommand) Help() string {
+	return "A webhook profile's signing secret is shown with its creation, and never again."
+}
+
+func (c *setupAddCommand) Run(p *program) error {
+	return c.with(p, func(o *office, path string) error { return o.put(http.MethodPost, path, c.Fields, c.JSON) })
 }
 
 type setupChangeCommand struct {
@@ -73,15 +75,7 @@ type setupChangeCommand struct {
 
 func (c *setupChangeCommand) Run(p *program) error {
 	return c.with(p, func(o *office, path string) error {
-		fields, err := fieldsOf(c.Fields)
-		if err != nil {
-			return err
-		}
-		record, err := o.ask(http.MethodPatch, path+url.PathEscape(c.ID)+"/", nil, fields)
-		if err != nil {
-			return err
-		}
-		return p.printAnswer(c.JSON, record)
+		return o.put(http.MethodPatch, path+url.PathEscape(c.ID)+"/", c.Fields, c.JSON)
 	})
 }
 

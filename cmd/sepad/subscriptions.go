@@ -12,13 +12,14 @@ import (
 )
 
 type subscriptionsCommand struct {
-	List    subscriptionsListCommand    `cmd:"" help:"List subscriptions, the newest first."`
-	Show    subscriptionsShowCommand    `cmd:"" help:"Show one with all that is known of it."`
-	Preview subscriptionsPreviewCommand `cmd:"" help:"Show the next 24 billing dates of a subscription."`
-	Cancel  subscriptionsCancelCommand  `cmd:"" help:"Cancel a subscription, at once or with its period; nothing is billed afterwards."`
-	Pause   subscriptionsPauseCommand   `cmd:"" help:"Pause a subscription: nothing is billed until it is resumed."`
-	Resume  subscriptionsResumeCommand  `cmd:"" help:"Resume a subscription that is paused, or that ends with its period."`
-	Change  subscriptionsChangeCommand  `cmd:"" help:"Change what a subscription costs, or when it is billed next."`
+	List     subscriptionsListCommand     `cmd:"" help:"List subscriptions, the newest first."`
+	Show     subscriptionsShowCommand     `cmd:"" help:"Show one with all that is known of it."`
+	Timeline subscriptionsTimelineCommand `cmd:"" help:"Show what happened to one, in order."`
+	Preview  subscriptionsPreviewCommand  `cmd:"" help:"Show the next 24 billing dates of a subscription."`
+	Cancel   subscriptionsCancelCommand   `cmd:"" help:"Cancel a subscription, at once or with its period; nothing is billed afterwards."`
+	Pause    subscriptionsPauseCommand    `cmd:"" help:"Pause a subscription: nothing is billed until it is resumed."`
+	Resume   subscriptionsResumeCommand   `cmd:"" help:"Resume a subscription that is paused, or that ends with its period."`
+	Change   subscriptionsChangeCommand   `cmd:"" help:"Change what a subscription costs, or when it is billed next."`
 }
 
 type subscriptionsListCommand struct {

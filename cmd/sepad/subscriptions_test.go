@@ -46,16 +46,16 @@ func TestSubscriptionsCommand(t *testing.T) {
 // account's rebills go on.
 func pausedByBank(t *testing.T, s *running, folder, payment string) {
 	t.Helper()
-	want(t, sepad(t, folder, "gateways", "paused").stderr, "No gateway account is paused.")
+	want(t, sepad(t, folder, "gateways", "paused").stderr, "There are none.")
 	want(t, mustSepad(t, folder, "gateways", "paused", "--json"), "[]")
 	if status, body := s.call(http.MethodPost, "/admin/v1/chargebacks/", adminToken(s), `{"transaction_id": "`+payment+`", "reason_code": "BE05"}`); status != http.StatusCreated {
 		t.Fatalf("chargeback: %d: %s", status, body)
 	}
 	paused := mustSepad(t, folder, "gateways", "paused", "--json")
 	gateway := firstMatch(paused, `"payment_gateway_id": "([^"]+)"`)
-	want(t, mustSepad(t, folder, "gateways", "paused"), gateway, "creditor", "BE05", "resumed by hand")
-	want(t, paused, `"reason_code": "BE05"`, `"paused_until": null`)
-	want(t, sepad(t, folder, "gateways", "resume", gateway).stderr, "The rebills of the gateway account go on.")
+	want(t, mustSepad(t, folder, "gateways", "paused"), "NEEDS PERSON", gateway, "creditor", "BE05", "true")
+	want(t, paused, `"reason_code": "BE05"`, `"paused_until": null`, `"needs_person": true`)
+	want(t, mustSepad(t, folder, "gateways", "resume", gateway), "The rebills of the gateway account go on.")
 	expectOneLine(t, sepad(t, folder, "gateways", "resume", gateway), 1, "The rebills of this gateway account are not paused.")
-	expectOneLine(t, sepad(t, folder, "gateways", "resume", "this"), 1, `"this" is no id of a gateway account`)
+	expectOneLine(t, sepad(t, folder, "gateways", "resume", "this"), 1, "Gateway not found")
 }

@@ -4,7 +4,7 @@ set -eu
 case "${1:-}" in
 remove | purge | 0)
 	if [ -d /run/systemd/system ]; then
-		systemctl disable --now sepad.service
+		systemctl disable --now sepad-backup.timer sepad.service
 	fi
 	;;
 esac

@@ -170,6 +170,9 @@ func (a *Admin) showImport(w http.ResponseWriter, r *http.Request) error {
 // listRejected answers GET /imports/{id}/rejected/ with a CSV of every line that
 // was not taken, read and written page by page.
 func (a *Admin) listRejected(w http.ResponseWriter, r *http.Request) error {
+	if err := a.ask(r).err(); err != nil {
+		return err
+	}
 	found, err := a.findImport(r)
 	if err != nil {
 		return err

@@ -80,6 +80,9 @@ func OperatorOf(o store.Operator, link people.Link) OperatorBody {
 
 // listOperators answers GET /operators/: all of them.
 func (a *Admin) listOperators(w http.ResponseWriter, r *http.Request) error {
+	if err := a.ask(r).err(); err != nil {
+		return err
+	}
 	all, err := a.Store.Operators(r.Context())
 	if err != nil {
 		return err

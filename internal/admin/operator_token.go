@@ -46,6 +46,9 @@ func owner(r *http.Request) (store.Operator, error) {
 
 // listTokens answers GET /tokens/: one's own.
 func (a *Admin) listTokens(w http.ResponseWriter, r *http.Request) error {
+	if err := a.ask(r).err(); err != nil {
+		return err
+	}
 	of, err := owner(r)
 	if err != nil {
 		return err

@@ -31,7 +31,9 @@ type pauseBody struct {
 // listPauses answers GET /rebill-pauses/: all of them, there is at most one for an
 // account.
 func (a *Admin) listPauses(w http.ResponseWriter, r *http.Request) error {
-	if err := a.ask(r).err(); err != nil {
+	q := a.ask(r)
+	tenantID := q.id("tenant_id")
+	if err := q.err(); err != nil {
 		return err
 	}
 	pauses, err := a.Store.RebillPauses(r.Context())
@@ -40,6 +42,9 @@ func (a *Admin) listPauses(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := listBody[pauseBody]{Results: []pauseBody{}}
 	for _, p := range pauses {
+		if tenantID != uuid.Nil && p.TenantID != tenantID {
+			continue
+		}
 		list.Results = append(list.Results, a.pauseOf(p))
 	}
 	web.WriteJSON(w, r, http.StatusOK, list)

@@ -107,13 +107,12 @@ func (p *Page) Explain(w http.ResponseWriter, r *http.Request, err error) error 
 	if payment.KindOf(err) == payment.NotFound {
 		return write(w, r, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
 	}
-	status := http.StatusInternalServerError
 	if web.IsOverload(err) {
-		status, _ = web.Describe(w, r, err)
-	} else {
-		p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
+		status, _ := web.Describe(w, r, err)
+		return writeOverload(w, r, status, l)
 	}
-	return write(w, r, status, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
+	p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
+	return write(w, r, http.StatusInternalServerError, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
 }
 
 // visit is a session as one request finds it.

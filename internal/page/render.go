@@ -5,6 +5,7 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"sync"
 
 	"sepad/internal/merchant"
 	"sepad/internal/web"
@@ -83,6 +84,9 @@ func (p *Page) frame(r *http.Request, v visit, title string) view {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// referrer keeps addresses of the page, which hold tokens, from other sites.
+const referrer = "no-referrer"
+
 func write(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
 	w.Header().Set("X-Frame-Options", "DENY")
 	return writeWith(w, r, status, name, data, contentPolicy)
@@ -94,6 +98,30 @@ func writeWith(w http.ResponseWriter, r *http.Request, status int, name string, 
 	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
 		return err
 	}
-	web.WritePage(w, r, status, html.Bytes(), policy, "no-referrer")
+	web.WritePage(w, r, status, html.Bytes(), policy, referrer)
+	return nil
+}
+
+// overloadPages are what payers see who are turned away, in each language. They are made
+// once: when they are needed there is the least time.
+var overloadPages = sync.OnceValues(func() (map[*pageLanguage]web.Asset, error) {
+	pages := make(map[*pageLanguage]web.Asset, len(languages))
+	for _, l := range languages {
+		var html bytes.Buffer
+		if err := templates.ExecuteTemplate(&html, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true)); err != nil {
+			return nil, err
+		}
+		pages[l] = web.NewAsset("text/html; charset=utf-8", html.Bytes())
+	}
+	return pages, nil
+})
+
+func writeOverload(w http.ResponseWriter, r *http.Request, status int, l *pageLanguage) error {
+	pages, err := overloadPages()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("X-Frame-Options", "DENY")
+	pages[l].WriteAsPage(w, r, status, contentPolicy, referrer)
 	return nil
 }

@@ -25,7 +25,7 @@ func (p *Page) returnToShop(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Location", target)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Referrer-Policy", referrer)
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }

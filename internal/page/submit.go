@@ -212,7 +212,7 @@ func (p *Page) verify(w http.ResponseWriter, r *http.Request) error {
 func (p *Page) back(w http.ResponseWriter, r *http.Request, query string) error {
 	w.Header().Set("Location", r.URL.EscapedPath()+query)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Referrer-Policy", referrer)
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }

@@ -50,7 +50,17 @@ func (a Asset) Write(w http.ResponseWriter, r *http.Request, isCurrent bool) {
 // loads what its policy says. It may be compressed although it holds what nobody else
 // should read: nothing that another site could choose stands beside it.
 func WritePage(w http.ResponseWriter, r *http.Request, status int, html []byte, policy, referrer string) {
-	header := w.Header()
+	setPageHeaders(w.Header(), policy, referrer)
+	writeEither(w, r, status, html, func() []byte { return Compress(html) })
+}
+
+// WriteAsPage answers like WritePage with a page that was made beforehand.
+func (a Asset) WriteAsPage(w http.ResponseWriter, r *http.Request, status int, policy, referrer string) {
+	setPageHeaders(w.Header(), policy, referrer)
+	writeEither(w, r, status, a.Plain, func() []byte { return a.compressed })
+}
+
+func setPageHeaders(header http.Header, policy, referrer string) {
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Cache-Control", "no-store")
@@ -58,7 +68,6 @@ func WritePage(w http.ResponseWriter, r *http.Request, status int, html []byte, 
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	writeEither(w, r, status, html, func() []byte { return Compress(html) })
 }
 
 func writeEither(w http.ResponseWriter, r *http.Request, status int, plain []byte, compressed func() []byte) {
