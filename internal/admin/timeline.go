@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -16,9 +17,21 @@ import (
 // timelineRoutes tell what happened to something.
 func (a *Admin) timelineRoutes() []web.Route {
 	return []web.Route{
-		{Method: "GET", Pattern: "/admin/v1/sessions/{id}/timeline/", Handler: a.sessionTimeline},
-		{Method: "GET", Pattern: "/admin/v1/transactions/{id}/timeline/", Handler: a.transactionTimeline},
-		{Method: "GET", Pattern: "/admin/v1/subscriptions/{id}/timeline/", Handler: a.subscriptionTimeline},
+		{Method: "GET", Pattern: "/admin/v1/sessions/{id}/timeline/", Handler: a.tell(a.Store.SessionOwner, payment.ErrSessionNotFound,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{SessionID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/transactions/{id}/timeline/", Handler: a.tell(a.Store.TransactionOwner, store.ErrNoTransaction,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{TransactionID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/subscriptions/{id}/timeline/", Handler: a.tell(a.Store.SubscriptionOwner, store.ErrNoSubscription,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{SubscriptionID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/chargebacks/{id}/timeline/", Handler: a.tell(a.Store.ChargebackOwner, store.ErrNoChargeback,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{ChargebackID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/leads/{id}/timeline/", Handler: a.tell(a.Store.LeadOwner, store.ErrNoLead,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{LeadID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/webhook-deliveries/{id}/timeline/", Handler: a.tell(a.Store.EventOwner, store.ErrNoEvent,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{EventID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/imports/{id}/timeline/", Handler: a.tell(a.Store.ImportOwner, store.ErrNoImport,
+			func(id uuid.UUID) listing.Subject { return listing.Subject{ImportID: id} })},
+		{Method: "GET", Pattern: "/admin/v1/mandates/{reference}/timeline/", Handler: a.mandateTimeline},
 	}
 }
 
@@ -40,35 +53,28 @@ type objectBody struct {
 	ID   string `json:"id"`
 }
 
-func (a *Admin) sessionTimeline(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r, "id", payment.ErrSessionNotFound)
-	if err != nil {
-		return err
+// tell answers what happened to the object of a path, once its owner is found.
+func (a *Admin) tell(owner func(context.Context, uuid.UUID) (uuid.UUID, error), none error, of func(uuid.UUID) listing.Subject) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, err := pathID(r, "id", none)
+		if err != nil {
+			return err
+		}
+		tenantID, err := owner(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		entries, err := timeline.Read(r.Context(), a.Store, tenantID, of(id))
+		return writeTimeline(w, r, entries, err)
 	}
-	tenantID, err := a.Store.SessionOwner(r.Context(), id)
-	return a.writeTimeline(w, r, tenantID, listing.Subject{SessionID: id}, err)
 }
 
-func (a *Admin) transactionTimeline(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r, "id", store.ErrNoTransaction)
-	if err != nil {
-		return err
-	}
-	tenantID, err := a.Store.TransactionOwner(r.Context(), id)
-	return a.writeTimeline(w, r, tenantID, listing.Subject{TransactionID: id}, err)
+func (a *Admin) mandateTimeline(w http.ResponseWriter, r *http.Request) error {
+	entries, err := timeline.ReadMandate(r.Context(), a.Store, r.PathValue("reference"))
+	return writeTimeline(w, r, entries, err)
 }
 
-func (a *Admin) subscriptionTimeline(w http.ResponseWriter, r *http.Request) error {
-	tenantID, id, err := a.subscriptionNamed(r)
-	return a.writeTimeline(w, r, tenantID, listing.Subject{SubscriptionID: id}, err)
-}
-
-// writeTimeline writes what happened to something whose owner was found, or why not.
-func (a *Admin) writeTimeline(w http.ResponseWriter, r *http.Request, tenantID uuid.UUID, of listing.Subject, err error) error {
-	if err != nil {
-		return err
-	}
-	entries, err := timeline.Read(r.Context(), a.Store, tenantID, of)
+func writeTimeline(w http.ResponseWriter, r *http.Request, entries []timeline.Entry, err error) error {
 	if err != nil {
 		return err
 	}

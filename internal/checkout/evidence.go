@@ -2,7 +2,6 @@ package checkout
 
 import (
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -35,8 +34,8 @@ func (c *Checkout) EvidenceOf(ctx context.Context, tenantID uuid.UUID, reference
 }
 
 func (c *Checkout) evidence(ctx context.Context, reference string, by Reader, read func(context.Context, string) ([]store.Evidence, error)) ([]store.Evidence, error) {
-	if strings.ContainsFunc(reference, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, ErrNoEvidence // not all of it could be asked for
+	if !payment.IsReference(reference) {
+		return nil, ErrNoEvidence
 	}
 	found, err := read(ctx, reference)
 	if err != nil {

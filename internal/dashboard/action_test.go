@@ -106,6 +106,14 @@ func TestChargebacksEventsAndMandatesAreWorkedOn(t *testing.T) {
 		if page := string(s.Do(t, browse(s, http.MethodGet, "/dashboard/mandates/"+c.mandate+"/", cookie)).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, "not given on the payment page") {
 			t.Errorf("the mandate is shown as\n%s", page)
 		}
+		for path, told := range map[string]string{
+			"mandates/" + c.mandate: "The gateway approved.", "leads/" + c.lead: "The payer became known.", "events/" + c.event: "The event was sent again by hand.",
+			"sessions/" + c.session: "A session was made", strings.TrimPrefix(chargeback, "/dashboard/"): "Charged back",
+		} {
+			if page := string(s.Do(t, browse(s, http.MethodGet, "/dashboard/"+strings.TrimSuffix(path, "/")+"/", cookie)).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, told) {
+				t.Errorf("the page of %s does not tell %q:\n%s", path, told, page)
+			}
+		}
 		for _, path := range []string{"sessions/" + c.session, "leads/" + c.lead} {
 			if page := string(s.Do(t, browse(s, http.MethodGet, "/dashboard/"+path+"/", cookie)).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, c.email) {
 				t.Errorf("%s does not name the payer:\n%s", path, page)

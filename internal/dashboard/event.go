@@ -14,11 +14,10 @@ import (
 
 const resendManyPath = "/dashboard/events/resend/"
 
-// eventView is an event with what it says and every try to deliver it.
+// eventView is an event with what it says.
 type eventView struct {
 	objectView
-	Payload  string
-	Attempts []store.Attempt
+	Payload string
 }
 
 // showEvent answers GET /dashboard/events/{id}/.
@@ -47,15 +46,13 @@ func (d *Dashboard) showEvent(w http.ResponseWriter, r *http.Request) error {
 	if shown.Payload, err = listing.EventPayload(r.Context(), tenant, id); err != nil {
 		return err
 	}
+	if shown.Timeline, err = d.told(r, tenantID, listing.Subject{EventID: id}); err != nil {
+		return err
+	}
 	if e.ProfileID == nil {
 		shown.Note = "No webhook profile wants this event: it is on record, and goes to nobody."
 		return d.page(w, r, "event", shown.Title, shown)
 	}
-	delivery, err := listing.Delivery(r.Context(), tenant, id)
-	if err != nil {
-		return err
-	}
-	shown.Attempts = delivery.Attempts
 	shown.add(r, "/dashboard/events/{id}/resend/", action{
 		Title: "Send again", Path: "/dashboard/events/" + id.String() + "/resend/", Button: "Send again",
 		Sentence: "Sends the event to " + n.of(*e.ProfileID) + " again, with the same id: a receiver that knows it already does nothing.",

@@ -249,8 +249,8 @@ func TestOtherTenantsAreNotThere(t *testing.T) {
 			}
 		}
 		s.Do(t, browse(s, http.MethodGet, "/dashboard/mandates/"+c.rivals[4]+"/", cookie)).Want(t, http.StatusNotFound, nil)
-		for _, kind := range []string{"sessions", "transactions", "subscriptions"} {
-			for _, secret := range c.rivals[:2] {
+		for _, kind := range []string{"sessions", "transactions", "subscriptions", "chargebacks", "leads", "mandates", "webhook-deliveries", "imports"} {
+			for _, secret := range c.rivals[:5] {
 				if answer := s.Do(t, apptest.Request{Path: "/admin/v1/" + kind + "/" + secret + "/timeline/", Key: tokenOf(t, s, apptest.Shop)}); answer.Status != http.StatusNotFound {
 					t.Errorf("the timeline of another tenant's %s is answered %d", kind, answer.Status)
 				}

@@ -7,6 +7,7 @@ import (
 	"sepad/internal/checkout"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
+	"sepad/internal/timeline"
 )
 
 // mandateView is a mandate with what its payers agreed to, the newest first.
@@ -14,8 +15,9 @@ type mandateView struct {
 	Reference string
 	Evidence  []store.Evidence
 	// Given are the sessions in which it was given, where there is no evidence.
-	Given []listing.MandateRecord
-	Names names
+	Given    []listing.MandateRecord
+	Names    names
+	Timeline []storyView
 }
 
 // Tenant is what people call the tenant of a piece of evidence.
@@ -36,6 +38,11 @@ func (d *Dashboard) showMandate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	story, err := timeline.ReadMandate(r.Context(), d.Store, shown.Reference)
+	if err != nil {
+		return err
+	}
+	shown.Timeline = withPaths(story)
 	return d.page(w, r, "mandate", "Mandate "+shown.Reference, shown)
 }
 

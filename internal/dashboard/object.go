@@ -78,17 +78,21 @@ func (v *objectView) add(r *http.Request, pattern string, a action) {
 // told reads what happened to an object.
 func (d *Dashboard) told(r *http.Request, tenantID uuid.UUID, of listing.Subject) ([]storyView, error) {
 	entries, err := timeline.Read(r.Context(), d.Store, tenantID, of)
+	return withPaths(entries), err
+}
+
+func withPaths(entries []timeline.Entry) []storyView {
 	story := make([]storyView, len(entries))
 	for i, e := range entries {
 		story[i] = storyView{e, objectPath(e.Object)}
 	}
-	return story, err
+	return story
 }
 
 // objectPaths are where the objects of timelines are looked at.
 var objectPaths = map[string]string{
 	"session": "sessions", "transaction": "transactions", "chargeback": "chargebacks", "subscription": "subscriptions", "event": "events",
-	"mandate": "mandates", "lead": "leads",
+	"mandate": "mandates", "lead": "leads", "import": "imports", "bank_entry": "bank-entries",
 }
 
 func objectPath(o timeline.Object) string {

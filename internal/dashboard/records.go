@@ -64,6 +64,10 @@ func (d *Dashboard) showLead(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	story, err := d.told(r, tenantID, listing.Subject{LeadID: id})
+	if err != nil {
+		return err
+	}
 	return d.page(w, r, "object", l.Email, objectView{
 		List: "leads", ListTitle: "Leads", Title: l.FirstName + " " + l.LastName,
 		Facts: said([]fact{
@@ -84,6 +88,7 @@ func (d *Dashboard) showLead(w http.ResponseWriter, r *http.Request) error {
 			{"Mandates", cell{Text: "Mandates", Href: "/dashboard/mandates/?q=" + id.String()}},
 			{"Chargebacks", cell{Text: "Chargebacks", Href: "/dashboard/chargebacks/?q=" + id.String()}},
 		},
+		Timeline: story,
 	})
 }
 
@@ -118,13 +123,13 @@ func (d *Dashboard) showChargeback(w http.ResponseWriter, r *http.Request) error
 	}
 	if c.TransactionID == nil {
 		shown.Note = "The payment that it is about is not known here. Once a file or a notification brings it, they belong together."
-		return d.page(w, r, "object", shown.Title, shown)
+	} else {
+		shown.Related = []fact{{"Payment", to("transactions", *c.TransactionID, c.MerchantTransactionID)}}
 	}
-	shown.Related = []fact{{"Payment", to("transactions", *c.TransactionID, c.MerchantTransactionID)}}
 	if c.LeadID != nil {
 		shown.Related = append(shown.Related, fact{"Payer", to("leads", *c.LeadID, "Payer")})
 	}
-	if shown.Timeline, err = d.told(r, tenantID, listing.Subject{TransactionID: *c.TransactionID}); err != nil {
+	if shown.Timeline, err = d.told(r, tenantID, listing.Subject{ChargebackID: id}); err != nil {
 		return err
 	}
 	return d.page(w, r, "object", shown.Title, shown)
@@ -175,6 +180,9 @@ func (d *Dashboard) showImport(w http.ResponseWriter, r *http.Request) error {
 	}
 	if i.IsDryRun {
 		shown.Note = "A trial run: nothing of the file was taken over."
+	}
+	if shown.Timeline, err = d.told(r, tenantID, listing.Subject{ImportID: id}); err != nil {
+		return err
 	}
 	return d.page(w, r, "import", shown.Title, shown)
 }

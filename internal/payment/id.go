@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -99,6 +100,12 @@ func NewOrderNumber() string { return "ORD-" + randomCode(8) }
 
 // NewMandateReference is the mandate's name towards the payer's bank.
 func NewMandateReference() string { return "MND-" + randomCode(12) }
+
+// IsReference tells whether a text can be a reference at all: one with other than visible
+// ASCII characters is nobody's, and not every database could be asked for it.
+func IsReference(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
 
 const codeAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 

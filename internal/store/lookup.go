@@ -258,6 +258,19 @@ func (s *Store) LeadOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID
 	return s.owner(ctx, "leads", id, ErrNoLead)
 }
 
+// MandateOwners finds whose payments have a mandate's reference; two tenants may have
+// given out the same.
+func (s *Store) MandateOwners(ctx context.Context, reference string) ([]uuid.UUID, error) {
+	if !payment.IsReference(reference) {
+		return nil, nil
+	}
+	result, err := s.Query(ctx, `
+		SELECT n.id FROM tenants n WHERE EXISTS (SELECT 1 FROM transactions x
+			WHERE x.tenant_id = n.id AND x.mandate_reference = $1 AND x.mandate_reference <> '') ORDER BY n.id`, reference)
+	all, err := db.Collect(result, err, scanID)
+	return reached(ctx, all, err, func(id uuid.UUID) uuid.UUID { return id })
+}
+
 // ChargebackOwner finds whose a chargeback is.
 func (s *Store) ChargebackOwner(ctx context.Context, id uuid.UUID) (tenantID uuid.UUID, err error) {
 	return s.owner(ctx, "chargebacks", id, ErrNoChargeback)

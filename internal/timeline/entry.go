@@ -54,7 +54,7 @@ type Object struct {
 	ID   string
 }
 
-// Read tells the story of a session, a payment or a subscription of a tenant's.
+// Read tells the story of something of a tenant's.
 func Read(ctx context.Context, st *store.Store, tenantID uuid.UUID, of listing.Subject) ([]Entry, error) {
 	setup, err := st.CurrentSetup(ctx, tenantID)
 	if err != nil {
@@ -67,6 +67,26 @@ func Read(ctx context.Context, st *store.Store, tenantID uuid.UUID, of listing.S
 	return tell(history, of, setup), nil
 }
 
+// ErrNoMandate is the answer for a reference that no payment has.
+var ErrNoMandate = &payment.Error{Kind: payment.NotFound, Detail: "Mandate not found"}
+
+// ReadMandate tells the story of a mandate, of whichever tenants have its reference.
+func ReadMandate(ctx context.Context, st *store.Store, reference string) (all []Entry, err error) {
+	owners, err := st.MandateOwners(ctx, reference)
+	if err == nil && len(owners) == 0 {
+		err = ErrNoMandate
+	}
+	for _, tenantID := range owners {
+		told, err := Read(ctx, st, tenantID, listing.Subject{MandateReference: reference})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, told...)
+	}
+	inOrder(all)
+	return all, err
+}
+
 // story is a timeline being put together.
 type story struct {
 	setup   *merchant.Setup
@@ -75,11 +95,17 @@ type story struct {
 
 func tell(h listing.History, of listing.Subject, setup *merchant.Setup) []Entry {
 	s := story{setup: setup}
-	if h.Session != nil {
-		s.session(*h.Session, of.SessionID != uuid.Nil)
+	if h.Lead != nil {
+		s.lead(*h.Lead)
 	}
-	if h.Subscription != nil {
-		s.subscription(*h.Subscription)
+	if h.Import != nil {
+		s.taking(*h.Import)
+	}
+	for _, r := range h.Sessions {
+		s.session(r, of.SessionID == r.ID || of.LeadID == r.LeadID)
+	}
+	for _, u := range h.Subscriptions {
+		s.subscription(u)
 	}
 	for _, p := range h.Payments {
 		s.payment(p, firstStatus(p.Transaction, h.Events))
@@ -102,10 +128,14 @@ func tell(h listing.History, of listing.Subject, setup *merchant.Setup) []Entry 
 	for _, d := range h.Deeds {
 		s.deed(d)
 	}
-	slices.SortStableFunc(s.entries, func(a, b Entry) int {
+	inOrder(s.entries)
+	return s.entries
+}
+
+func inOrder(entries []Entry) {
+	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.place().Compare(b.place()), cmp.Compare(ranks[a.Kind], ranks[b.Kind]))
 	})
-	return s.entries
 }
 
 // place is where an entry stands. Deliveries follow the world's clock and what they

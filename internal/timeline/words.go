@@ -26,8 +26,25 @@ func (s *story) profile(id uuid.UUID) string {
 	return cmp.Or(s.setup.WebhookProfiles[id].Name, "a webhook profile that is no more")
 }
 
-// session tells how a purchase began and, where it is the subject, how it ended.
-func (s *story) session(r listing.SessionRecord, isSubject bool) {
+// lead tells when somebody became known; who that is, their page says.
+func (s *story) lead(l listing.LeadRecord) {
+	s.add(Entry{At: l.CreatedAt, Kind: Request, Text: "The payer became known.", Object: Object{"lead", l.ID.String()}})
+}
+
+// taking tells of a file that was taken in, as far as it has come.
+func (s *story) taking(i store.Import) {
+	of := Object{"import", i.ID.String()}
+	text := "A file of " + i.Kind + " came from " + s.gateway(i.GatewayID)
+	if i.IsDryRun {
+		text += ", as a trial"
+	}
+	s.add(Entry{At: i.CreatedAt, Kind: Request, Text: text + ".", Object: of})
+	text = fmt.Sprintf("%d lines new, %d updated, %d unchanged, %d rejected", i.Counts.New, i.Counts.Updated, i.Counts.Unchanged, i.Counts.Rejected)
+	s.add(Entry{At: i.UpdatedAt, Kind: State, Text: "The import is " + string(i.Status) + ": " + text + ".", Object: of})
+}
+
+// session tells how a purchase began and, where that belongs to the story, how it ended.
+func (s *story) session(r listing.SessionRecord, hasEnd bool) {
 	of := Object{"session", r.ID.String()}
 	text := "A session was made: " + money(r.Terms.DueMinor(), r.Terms.Currency) + " due"
 	if r.Terms.Frequency != "" {
@@ -42,7 +59,7 @@ func (s *story) session(r listing.SessionRecord, isSubject bool) {
 		"billing_type": r.Terms.BillingType, "mandate_reference_id": r.MandateReference, "mandate_acceptance_mode": r.AcceptanceMode,
 		"max_payment_attempts": r.MaxAttempts, "expires_at": r.ExpiresAt.UTC().Format(time.RFC3339),
 	})})
-	if isSubject && r.IsOver() {
+	if hasEnd && r.IsOver() {
 		s.add(Entry{At: r.UpdatedAt, Kind: State, Text: "The session is " + string(r.Status) + ".", Object: of})
 	}
 }
@@ -204,6 +221,7 @@ var deeds = map[string]string{
 	"mandate.view": "The evidence of the mandate was looked at.", "session.cancel": "The session was cancelled.",
 	"delivery.resend": "The event was sent again by hand.", "mail.resend": "The mail was sent again by hand.",
 	"collection.hold": "The collection was held back.", "collection.release": "The collection was released.",
+	"import.create": "The file was handed in.", "lead.export": "What is known of the payer was exported.", "lead.erase": "What names the payer was erased.",
 	"bank_entry.assign": "A line of the bank was assigned to the payment.",
 }
 

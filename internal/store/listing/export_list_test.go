@@ -72,3 +72,21 @@ func (l searched[T]) ways(s Paging, ways []conditions) (all []Statement) {
 	}
 	return all
 }
+
+// The statements of a history, each with one value behind it: an id, or a text.
+
+func HistoryByID() []string {
+	return withOne(paymentsOfOrders, refundsOf, sessionsOfLeads, eventsByID, importsByID, agreementsOf, paymentsByID, sessionsByID, leadsByID, subscriptionsByID,
+		subscriptionsOfOrders, chargebacksByID, chargebacksOf, mailsOf, bankLinesOf, attemptsOf)
+}
+
+func HistoryByText() []string {
+	return withOne(paymentsUnder, strayPayments, strayChargebacks, eventsAbout, deedsTo)
+}
+
+func withOne(statements ...string) []string {
+	for i := range statements {
+		statements[i] += `($2)`
+	}
+	return statements
+}

@@ -3,7 +3,6 @@ package listing
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,12 +13,15 @@ import (
 	"sepad/internal/store"
 )
 
-// History is all that is on record about a session, a payment or a subscription.
+// History is all that is on record about something.
 type History struct {
 	sepa.Masked
-	// Session is nil for what was not bought through us.
-	Session      *SessionRecord
-	Subscription *payment.Subscription
+	// Lead and Import are there where they are what it is about.
+	Lead   *LeadRecord
+	Import *store.Import
+	// Sessions are none for what was not bought through us; of a lead the newest.
+	Sessions      []SessionRecord
+	Subscriptions []payment.Subscription
 	// Payments are attempts, rebills and refunds, oldest first; at most mostPayments, the newest.
 	Payments    []payment.Debit
 	Chargebacks []payment.Chargeback
@@ -31,7 +33,10 @@ type History struct {
 }
 
 // Subject is whose history is read: one of them is set.
-type Subject struct{ SessionID, TransactionID, SubscriptionID uuid.UUID }
+type Subject struct {
+	SessionID, TransactionID, SubscriptionID, ChargebackID, LeadID, EventID, ImportID uuid.UUID
+	MandateReference                                                                  string
+}
 
 // EventTold is an event with what it says and how it was delivered.
 type EventTold struct {
@@ -50,44 +55,113 @@ type Agreement struct {
 	AcceptedAt    time.Time
 }
 
-// mostPayments bounds how far back a history goes: forty years of months.
-const mostPayments = 500
+// How far back a history goes: forty years of months, and as many purchases as a person
+// makes.
+const (
+	mostPayments = 500
+	mostSessions = 100
+)
+
+// What a history is read by, each along an index of its own; a list of values comes
+// behind it. Of payments and sessions that belong to something the ids alone are read,
+// from the index that finds them, and the newest are picked here: an order by them would
+// tempt a database to walk through all there are.
+const (
+	somePayments     = `SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND `
+	paymentsOfOrders = somePayments + `x.order_id IN `
+	paymentsUnder    = somePayments + `x.mandate_reference <> '' AND x.mandate_reference IN `
+	refundsOf        = somePayments + `x.refund_of IN `
+	strayPayments    = somePayments + `x.lead_id IS NULL AND x.email <> '' AND lower(x.email) IN `
+	sessionsOfLeads  = `SELECT s.id FROM sessions s WHERE s.tenant_id = $1 AND s.lead_id IN `
+	eventsTold       = `SELECT e.id, e.tenant_id, e.kind, e.webhook_profile_id, e.delivery_status, e.attempt_count, e.created_at, e.next_attempt_at, ` + eventAbout + `, e.payload
+		FROM events e WHERE e.tenant_id = $1 AND `
+	eventsByID   = eventsTold + `e.id IN `
+	eventsAbout  = eventsTold + eventAbout + ` IN `
+	importsByID  = store.ReadImports + ` AND i.id IN `
+	agreementsOf = `SELECT a.transaction_id, a.acceptance_mode, a.language, a.text_version, a.accepted_at FROM mandate_acceptances a
+		WHERE a.tenant_id = $1 AND a.transaction_id IN `
+)
+
+var (
+	paymentsByID          = transactionSearch.query + ` AND t.id IN `
+	sessionsByID          = sessionSearch.query + ` AND s.id IN `
+	leadsByID             = leadSearch.query + ` AND l.id IN `
+	subscriptionsByID     = subscriptionSearch.query + ` AND u.id IN `
+	subscriptionsOfOrders = subscriptionSearch.query + ` AND u.order_id IN `
+	chargebacksByID       = chargebackSearch.query + ` AND c.id IN `
+	chargebacksOf         = chargebackSearch.query + ` AND c.transaction_id IN `
+	strayChargebacks      = chargebackSearch.query + ` AND c.transaction_id IS NULL AND c.email <> '' AND lower(c.email) IN `
+	mailsOf               = mailSearch.query + ` AND m.transaction_id IN `
+	bankLinesOf           = `SELECT ` + store.BankLines.List("l") + ` FROM bank_lines l WHERE l.tenant_id = $1 AND l.transaction_id IN `
+	deedsTo               = `SELECT ` + store.AuditEntries.List("") + ` FROM audit_entries WHERE tenant_id = $1 AND object_id IN `
+)
 
 // ReadHistory reads what is on record, each kind by an index of its own.
 func ReadHistory(ctx context.Context, t store.Tenant, of Subject) (h History, err error) {
 	read := historyReader{ctx: ctx, t: t}
-	read.purchase(&h, of)
-	var payments, about []any
-	references := map[string]bool{}
+	read.subject(&h, of)
+	var payments []any
 	for _, p := range h.Payments {
-		payments, about = append(payments, p.Transaction.ID), append(about, p.Transaction.ID.String())
+		payments = append(payments, p.Transaction.ID)
+	}
+	h.Chargebacks = append(h.Chargebacks, readEach(&read, chargebacksOf, payments, store.ScanChargeback)...)
+	h.Agreements = readEach(&read, agreementsOf, payments, scanAgreement)
+	h.BankLines = readEach(&read, bankLinesOf, payments, store.ScanBankLine)
+	h.Mails = readEach(&read, mailsOf, payments, store.ScanMail)
+	about := h.about(of)
+	h.Events = append(h.Events, readEach(&read, eventsAbout, about, scanEventTold)...)
+	read.attempts(h.Events)
+	h.Deeds = readEach(&read, deedsTo, h.doneTo(about, of), store.ScanAuditEntry)
+	return h, read.err
+}
+
+// about are the ids of whatever events of the history tell of. Those of a payment's
+// session and subscription belong to these.
+func (h *History) about(of Subject) (ids []any) {
+	for _, p := range h.Payments {
+		ids = append(ids, p.Transaction.ID.String())
+	}
+	for _, c := range h.Chargebacks {
+		ids = append(ids, c.ID.String())
+	}
+	if of.TransactionID != uuid.Nil || of.ChargebackID != uuid.Nil {
+		return ids
+	}
+	for _, s := range h.Sessions {
+		ids = append(ids, s.ID.String())
+	}
+	for _, u := range h.Subscriptions {
+		ids = append(ids, u.ID.String())
+	}
+	return ids
+}
+
+// doneTo are the names of whatever somebody may have done something to.
+func (h *History) doneTo(about []any, of Subject) (names []any) {
+	references := map[string]bool{of.MandateReference: true}
+	for _, p := range h.Payments {
 		references[p.Transaction.MandateReference] = true
 	}
-	h.Chargebacks = readEach(&read, `SELECT `+store.Chargebacks.List("")+` FROM chargebacks c WHERE c.tenant_id = $1 AND c.transaction_id IN `, payments, store.ScanChargeback)
-	for _, c := range h.Chargebacks {
-		about = append(about, c.ID.String())
-	}
-	if h.Session != nil && of.TransactionID == uuid.Nil {
-		about = append(about, h.Session.ID.String())
-	}
-	if h.Subscription != nil && of.TransactionID == uuid.Nil {
-		about = append(about, h.Subscription.ID.String())
-	}
-	h.Agreements = readEach(&read, `SELECT a.transaction_id, a.acceptance_mode, a.language, a.text_version, a.accepted_at FROM mandate_acceptances a
-		WHERE a.tenant_id = $1 AND a.transaction_id IN `, payments, scanAgreement)
-	h.BankLines = readEach(&read, `SELECT `+store.BankLines.List("l")+` FROM bank_lines l WHERE l.tenant_id = $1 AND l.transaction_id IN `, payments, store.ScanBankLine)
-	h.Mails = readEach(&read, mailSearch.query+` AND m.transaction_id IN `, payments, store.ScanMail)
-	h.Events = readEach(&read, `SELECT e.id, e.tenant_id, e.kind, e.webhook_profile_id, e.delivery_status, e.attempt_count, e.created_at, e.next_attempt_at, `+eventAbout+`, e.payload
-		FROM events e WHERE e.tenant_id = $1 AND `+eventAbout+` IN `, about, scanEventTold)
-	read.attempts(h.Events)
+	delete(references, "")
+	names = slices.Clone(about)
 	for reference := range references {
-		about = append(about, reference)
+		names = append(names, reference)
 	}
 	for _, e := range h.Events {
-		about = append(about, e.ID.String())
+		names = append(names, e.ID.String())
 	}
-	h.Deeds = readEach(&read, `SELECT `+store.AuditEntries.List("")+` FROM audit_entries WHERE tenant_id = $1 AND object_id IN `, about, store.ScanAuditEntry)
-	return h, read.err
+	for _, m := range h.Mails {
+		names = append(names, m.ID.String())
+	}
+	for _, l := range h.BankLines {
+		names = append(names, l.ID.String())
+	}
+	for _, id := range []uuid.UUID{of.LeadID, of.ImportID} {
+		if id != uuid.Nil {
+			names = append(names, id.String())
+		}
+	}
+	return names
 }
 
 // historyReader reads one part after the other, and nothing more once one has failed.
@@ -111,47 +185,110 @@ func readEach[T any](r *historyReader, query string, ids []any, scan func(db.Row
 	return all
 }
 
-// purchase reads what the subject is, and what was bought with it.
-func (r *historyReader) purchase(h *History, of Subject) {
+// subject reads what the history is about, and what was bought with it.
+func (r *historyReader) subject(h *History, of Subject) {
 	switch {
+	case of.ChargebackID != uuid.Nil:
+		r.ofChargeback(h, of.ChargebackID)
 	case of.TransactionID != uuid.Nil:
-		h.Payments = r.payments(` AND t.id = $2`, of.TransactionID)
-		h.Payments = append(h.Payments, r.payments(` AND t.refund_of = $2`, of.TransactionID)...)
-		if len(h.Payments) > 0 && h.Payments[0].Transaction.SessionID != nil {
-			h.Session = r.session(*h.Payments[0].Transaction.SessionID)
-		}
+		r.ofPayment(h, of.TransactionID)
 	case of.SessionID != uuid.Nil:
-		if h.Session = r.session(of.SessionID); h.Session != nil && h.Session.Order != nil {
-			h.Payments = r.payments(` AND t.order_id = $2`, h.Session.Order.ID)
+		h.Sessions = readEach(r, sessionsByID, []any{of.SessionID}, scanSessionRecord)
+		h.Payments = r.payments(readEach(r, paymentsOfOrders, ordersIn(h.Sessions), scanID))
+	case of.SubscriptionID != uuid.Nil:
+		h.Subscriptions = readEach(r, subscriptionsByID, []any{of.SubscriptionID}, store.ScanSubscription)
+		for _, u := range h.Subscriptions {
+			h.Sessions = readEach(r, sessionsByID, []any{u.SessionID}, scanSessionRecord)
+			h.Payments = r.payments(readEach(r, paymentsOfOrders, []any{u.OrderID}, scanID))
 		}
-	case of.SubscriptionID != uuid.Nil && r.err == nil:
-		var found payment.Subscription
-		if found, r.err = r.t.Subscription(r.ctx, of.SubscriptionID); r.err == nil {
-			h.Subscription, h.Session = &found, r.session(found.SessionID)
-			h.Payments = r.payments(` AND t.order_id = $2`, found.OrderID)
+	case of.LeadID != uuid.Nil:
+		r.ofLead(h, of.LeadID)
+	case of.MandateReference != "":
+		h.Payments = r.payments(readEach(r, paymentsUnder, []any{of.MandateReference}, scanID))
+		h.Sessions = r.sessionsOf(h.Payments)
+		h.Subscriptions = readEach(r, subscriptionsOfOrders, ordersIn(h.Sessions), store.ScanSubscription)
+	case of.EventID != uuid.Nil:
+		h.Events = readEach(r, eventsByID, []any{of.EventID}, scanEventTold)
+	case of.ImportID != uuid.Nil:
+		for _, i := range readEach(r, importsByID, []any{of.ImportID}, store.ScanImport) {
+			h.Import = &i
 		}
 	}
-	slices.SortFunc(h.Payments, func(a, b payment.Debit) int { return compareIDs(a.Transaction.ID, b.Transaction.ID) })
 }
 
-func (r *historyReader) session(id uuid.UUID) *SessionRecord {
-	if r.err != nil {
-		return nil
-	}
-	var found SessionRecord
-	if found, r.err = FindSession(r.ctx, r.t, id); r.err != nil {
-		return nil
-	}
-	return &found
+// ofPayment reads a payment with its refunds, and its session.
+func (r *historyReader) ofPayment(h *History, id uuid.UUID) {
+	h.Payments = r.payments(append(readEach(r, refundsOf, []any{id}, scanID), id))
+	h.Sessions = r.sessionsOf(h.Payments)
 }
 
-func (r *historyReader) payments(where string, id uuid.UUID) (found []payment.Debit) {
-	if r.err != nil {
-		return nil
+// ofChargeback reads a chargeback and its payment, as far as that is known.
+func (r *historyReader) ofChargeback(h *History, id uuid.UUID) {
+	h.Chargebacks = readEach(r, chargebacksByID, []any{id}, store.ScanChargeback)
+	if len(h.Chargebacks) > 0 && h.Chargebacks[0].TransactionID != nil {
+		r.ofPayment(h, *h.Chargebacks[0].TransactionID)
+		h.Chargebacks = nil // the payment brings it
 	}
-	result, err := r.t.Query(r.ctx, transactionSearch.query+where+` ORDER BY t.id DESC LIMIT `+strconv.Itoa(mostPayments), id)
-	found, r.err = db.Collect(result, err, store.ScanDebit)
+}
+
+// ofLead reads who somebody is, what they bought, and what files have brought in under
+// their address without knowing whose it is.
+func (r *historyReader) ofLead(h *History, id uuid.UUID) {
+	for _, l := range readEach(r, leadsByID, []any{id}, scanLeadRecord) {
+		h.Lead = &l
+	}
+	if h.Lead == nil {
+		return
+	}
+	sessions := readEach(r, sessionsOfLeads, []any{id}, scanID)
+	h.Sessions = readEach(r, sessionsByID, newest(sessions, mostSessions), scanSessionRecord)
+	orders := ordersIn(h.Sessions)
+	h.Subscriptions = readEach(r, subscriptionsOfOrders, orders, store.ScanSubscription)
+	ids := readEach(r, paymentsOfOrders, orders, scanID)
+	if h.Lead.Email != "" {
+		addresses := distinct(h.Lead.EmailKey(), lowerASCII(h.Lead.Email))
+		ids = append(ids, readEach(r, strayPayments, addresses, scanID)...)
+		h.Chargebacks = readEach(r, strayChargebacks, addresses, store.ScanChargeback)
+	}
+	h.Payments = r.payments(ids)
+}
+
+// payments reads the newest of some, oldest first.
+func (r *historyReader) payments(ids []uuid.UUID) []payment.Debit {
+	found := readEach(r, paymentsByID, newest(ids, mostPayments), store.ScanDebit)
+	slices.SortFunc(found, func(a, b payment.Debit) int { return compareIDs(a.Transaction.ID, b.Transaction.ID) })
 	return found
+}
+
+// sessionsOf reads the sessions in which payments were made.
+func (r *historyReader) sessionsOf(payments []payment.Debit) []SessionRecord {
+	var ids []uuid.UUID
+	for _, p := range payments {
+		if id := p.Transaction.SessionID; id != nil && !slices.Contains(ids, *id) {
+			ids = append(ids, *id)
+		}
+	}
+	return readEach(r, sessionsByID, newest(ids, mostSessions), scanSessionRecord)
+}
+
+// ordersIn are the purchases of sessions.
+func ordersIn(sessions []SessionRecord) (ids []any) {
+	for _, s := range sessions {
+		if s.Order != nil {
+			ids = append(ids, s.Order.ID)
+		}
+	}
+	return ids
+}
+
+// newest are the last of some ids, each of which begins with its time.
+func newest(ids []uuid.UUID, most int) []any {
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return compareIDs(b, a) })
+	args := make([]any, min(len(ids), most))
+	for i := range args {
+		args[i] = ids[i]
+	}
+	return args
 }
 
 // attempts fills in how events were delivered.
