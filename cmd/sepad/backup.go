@@ -96,6 +96,7 @@ func (c *restoreCommand) note(p *program, change func(*store.Tx)) error {
 
 func (c *restoreCommand) restore(p *program) error {
 	c.Complete(os.Environ())
+	p.ctx = p.asUser()
 	database := c.Database
 	if database.DatabaseURL == "" {
 		var err error

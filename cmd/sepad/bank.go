@@ -209,7 +209,7 @@ func (c *bankShowCommand) Run(p *program) error {
 			return err
 		}
 		if c.XML {
-			return b.Content(p.ctx, file, p.stdout)
+			return b.Download(p.ctx, file, p.stdout)
 		}
 		body, err := admin.BankFileDetail(p.ctx, b, file, 0, file.Count)
 		if err != nil {

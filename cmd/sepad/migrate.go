@@ -24,6 +24,7 @@ func (migrateCommand) Help() string {
 
 func (c *migrateCommand) Run(p *program) error {
 	c.Complete(os.Environ())
+	p.ctx = p.asUser()
 	database := c.Database
 	if database.DatabaseURL == "" {
 		var err error

@@ -36,6 +36,7 @@ func (c *moveCommand) Validate() error {
 
 func (c *moveCommand) Run(p *program) error {
 	c.Complete(os.Environ())
+	p.ctx = p.asUser()
 	database, err := config.Folder(c.Data).Locate(c.Database)
 	if err != nil {
 		return err

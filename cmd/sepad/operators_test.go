@@ -77,6 +77,23 @@ func TestPeopleByCommand(t *testing.T) {
 	expectOneLine(t, sepad(t, folder, "audit", "verify"), exitFailed, "the audit trail is broken at place 3, entry ")
 }
 
+// TestCommandsOnTheWholeAreOnRecord does what concerns a whole database; the trail names
+// who did it.
+func TestCommandsOnTheWholeAreOnRecord(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	mustSepad(t, folder, "migrate")
+	for _, c := range []struct{ args, action string }{
+		{"restore --mark 2026-03-31T12:00:00Z", "database.restore"},
+		{"restore --release", "database.release"},
+		{"keys rotate-encryption", "database.seal_anew"},
+		{"migrate --finish", "database.finish_upgrade"},
+	} {
+		mustSepad(t, folder, strings.Fields(c.args)...)
+		want(t, mustSepad(t, folder, "admin", "GET", "audit/", "action="+c.action), `"actor":"cli:`, `"object_type":"database"`)
+	}
+}
+
 // TestTheDashboardOfADeveloper follows the link that sepad dev prints.
 func TestTheDashboardOfADeveloper(t *testing.T) {
 	t.Parallel()

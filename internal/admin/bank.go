@@ -172,17 +172,12 @@ func (a *Admin) downloadBankFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !file.State.IsWritten() {
-		return store.ErrNoBankBytes
-	}
-	w.Header().Set("Content-Type", "application/xml")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)
-	w.Header().Set("Content-Length", strconv.Itoa(file.SizeBytes))
-	w.Header().Set("Cache-Control", "no-store")
-	if err := a.Banking.Content(r.Context(), file, w); err != nil {
+	out := &web.Download{ResponseWriter: w, ContentType: "application/xml", Name: file.Name}
+	err = a.Banking.Download(r.Context(), file, out)
+	if err != nil && out.HasBegun {
 		return errors.Join(http.ErrAbortHandler, err) // half of it is gone already
 	}
-	return nil
+	return err
 }
 
 // listBankStatements answers GET /bank-statements/.

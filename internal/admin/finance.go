@@ -167,6 +167,12 @@ func (a *Admin) export(name string, write exporter) web.Handler {
 		if err := q.err(); err != nil {
 			return err
 		}
+		deed := store.Deed{Action: "list.export", ObjectType: "list", ObjectID: name, TenantID: tenantID, After: map[string]any{
+			"format": format, "from": first.String(), "to": last.String(),
+		}}
+		if err := a.Store.Note(r.Context(), deed); err != nil {
+			return err // nobody takes records away unseen
+		}
 		file := &web.Download{ResponseWriter: w, ContentType: recon.ExportType(format), Name: name + "_" + first.String() + "_" + last.String() + "." + recon.ExportEnding(format)}
 		err := write(r.Context(), a.Store.Tenant(tenantID), first, last, format, file)
 		if err != nil && file.HasBegun {

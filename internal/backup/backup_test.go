@@ -137,7 +137,7 @@ func TestARestoredDatabaseCountsItsDaysAnew(t *testing.T) {
 }
 
 // TestARestoreSignsEverybodyOut: whoever has signed out everywhere since, or was put out,
-// is not let in again by the cookie or the link that lies in the backup.
+// is not let in again by the cookie, the link or the token that lies in the backup.
 func TestARestoreSignsEverybodyOut(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
@@ -145,16 +145,22 @@ func TestARestoreSignsEverybodyOut(t *testing.T) {
 			ID: payment.NewID(), Email: "ada@counter.example", Role: store.Administrator, Tenants: store.TenantSet{All: true}, Status: store.OperatorActive,
 			CreatedAt: env.Now, UpdatedAt: env.Now,
 		}
+		token := store.OperatorToken{ID: payment.NewID(), OperatorID: ada.ID, Name: "nightly", Hash: "token", CreatedAt: env.Now, ExpiresAt: env.Now.AddDate(0, 0, 90)}
 		env.Write(t, func(tx *store.Tx) error {
 			tx.AddOperator(ada)
 			tx.AddSignIn(store.OperatorSession{Hash: "cookie", OperatorID: ada.ID, IsWhole: true, CreatedAt: env.Now, SeenAt: env.Now, EndsAt: env.Now.Add(time.Hour)})
 			tx.AddTicket(store.Ticket{Hash: "link", OperatorID: ada.ID, Kind: store.TicketWelcome, ExpiresAt: env.Now.Add(time.Hour)})
+			tx.AddToken(token)
 			return nil
 		})
 		path, _ := write(t, env)
-		env.Write(t, func(tx *store.Tx) error { tx.EndSignIns(ada.ID); return nil }) // she signs out everywhere
+		env.Write(t, func(tx *store.Tx) error {
+			tx.EndSignIns(ada.ID) // she signs out everywhere
+			tx.RevokeToken(ada.ID, token.ID)
+			return nil
+		})
 		target := elsewhere(t, env)
-		if _, err := target.Restore(t.Context(), path); err != nil {
+		if _, err := target.Restore(store.WithActor(t.Context(), store.Actor{Name: "cli:root"}), path); err != nil {
 			t.Fatal(err)
 		}
 		restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
@@ -165,8 +171,14 @@ func TestARestoreSignsEverybodyOut(t *testing.T) {
 		if _, err := restored.Store.Ticket(t.Context(), "link", env.Now); !errors.Is(err, store.ErrNoTicket) {
 			t.Errorf("the link of before lets in: %v", err)
 		}
+		if _, _, found, err := restored.Store.TokenBearer(t.Context(), "token", env.Now); err != nil || found {
+			t.Errorf("the token that was revoked opens something: %v", err)
+		}
 		if _, err := restored.Store.OperatorByEmail(t.Context(), ada.Email); err != nil {
 			t.Errorf("she can sign in no more: %v", err)
+		}
+		if who := storetest.Scalar[string](t, restored, `SELECT actor FROM audit_entries WHERE action = 'database.restore'`); who != "cli:root" {
+			t.Errorf("the trail says that %s has restored it", who)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,14 @@ func TestTablesOfOthersAreNotMoved(t *testing.T) {
 	}
 }
 
+// withoutMoves takes the entries out of a dump that say that the database was moved.
+func withoutMoves(dump string) (rest string, moves int) {
+	lines := slices.DeleteFunc(strings.SplitAfter(dump, "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "audit_entries ") && strings.Contains(line, " action=database.move ")
+	})
+	return strings.Join(lines, ""), strings.Count(dump, " action=database.move ")
+}
+
 func TestAMoveChangesNoValue(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
@@ -133,8 +142,9 @@ func TestAMoveChangesNoValue(t *testing.T) {
 		if _, err := moving(there, back).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if after := back.Dump(t); after != before {
-			t.Errorf("got\n%s\nwant\n%s", after, before)
+		after, moves := withoutMoves(back.Dump(t))
+		if after != before || moves != 2 {
+			t.Errorf("after %d moves on record got\n%s\nwant\n%s", moves, after, before)
 		}
 		if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err != nil {
 			t.Errorf("a move that may have been broken off cannot be made again: %v", err)

@@ -48,7 +48,7 @@ func (b *Banking) WriteNow(ctx context.Context, account *Account, now time.Time)
 func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) error {
 	err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 		tx.HoldCollection(tenantID, transactionID)
-		tx.Audit(store.Deed{Action: "collection.hold", ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: tenantID})
+		tx.Audit(steered("collection.hold", tenantID, transactionID, true))
 		return nil
 	})
 	if !errors.Is(err, store.ErrStale) {
@@ -63,11 +63,19 @@ func (b *Banking) Hold(ctx context.Context, tenantID, transactionID uuid.UUID) e
 	return errNotHere
 }
 
+// steered is that a collection is held back from now on, or no longer.
+func steered(action string, tenantID, transactionID uuid.UUID, isHeld bool) store.Deed {
+	return store.Deed{
+		Action: action, ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: tenantID,
+		Before: map[string]any{"held": !isHeld}, After: map[string]any{"held": isHeld},
+	}
+}
+
 // Release lets a collection that was held back into the next file.
 func (b *Banking) Release(ctx context.Context, tenantID, transactionID uuid.UUID) error {
 	err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 		tx.ReleaseCollection(tenantID, transactionID)
-		tx.Audit(store.Deed{Action: "collection.release", ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: tenantID})
+		tx.Audit(steered("collection.release", tenantID, transactionID, false))
 		return nil
 	})
 	if errors.Is(err, store.ErrStale) {
@@ -154,8 +162,28 @@ func (b *Banking) Text(ctx context.Context, line store.BankLine) string {
 	return string(text)
 }
 
-// Test tries an account's place: it logs in, and writes and removes a small file where the bank's are put.
+// Download writes the very bytes of a file for somebody. They name payers and their accounts: nobody takes them away unseen.
+func (b *Banking) Download(ctx context.Context, file store.BankFile, out io.Writer) error {
+	if !file.State.IsWritten() {
+		return store.ErrNoBankBytes
+	}
+	deed := store.Deed{Action: "bank_file.download", ObjectType: "bank_file", ObjectID: file.ID.String(), TenantID: file.TenantID}
+	if err := b.store().Note(ctx, deed); err != nil {
+		return err
+	}
+	return b.Content(ctx, file, out)
+}
+
+// Test tries an account's place for somebody, who is noted.
 func (b *Banking) Test(ctx context.Context, account *Account) error {
+	came := b.try(ctx, account)
+	return errors.Join(came, b.store().Note(ctx, store.Deed{
+		Action: "gateway.test", ObjectType: "gateway", ObjectID: account.ID.String(), TenantID: account.Setup.Tenant.ID, After: map[string]any{"ok": came == nil},
+	}))
+}
+
+// try logs in at an account's place, and writes and removes a small file where the bank's are put.
+func (b *Banking) try(ctx context.Context, account *Account) error {
 	return withPlace(ctx, account, func(p place) error {
 		trial := "." + payment.NewID().String() + ".trial"
 		err := p.Put(trial, func(out io.Writer) error {

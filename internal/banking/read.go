@@ -196,8 +196,12 @@ func (r *reader) keep(member iso20022.Member) error {
 	return out.flush()
 }
 
-// Answered writes the very bytes of an answer that was taken in.
+// Answered writes the very bytes of an answer that was taken in for somebody, who is noted.
 func (b *Banking) Answered(ctx context.Context, statement store.BankStatement, out io.Writer) error {
+	deed := store.Deed{Action: "bank_statement.download", ObjectType: "bank_statement", ObjectID: statement.ID.String(), TenantID: statement.TenantID}
+	if err := b.store().Note(ctx, deed); err != nil {
+		return err
+	}
 	size, err := b.writeParts(out, func(number int) (string, vault.Binding, error) {
 		sealed, err := b.store().Tenant(statement.TenantID).BankStatementPart(ctx, statement, number)
 		return sealed, store.BindBankStatement(statement, number), err

@@ -146,6 +146,10 @@ func (d *Dashboard) buy(r *http.Request, campaign uuid.UUID, iban string) (resul
 	if err != nil {
 		return result, err
 	}
+	deed := store.Deed{Action: "sandbox.pay", ObjectType: "campaign", ObjectID: campaign.String(), TenantID: owner}
+	if err := d.Store.Note(r.Context(), deed); err != nil {
+		return result, err
+	}
 	bad := payment.Fields{}
 	created, err := d.Checkout.Create(r.Context(), of, checkout.CreateRequest{
 		HasCampaign: true, CampaignID: &campaign, CustomerIP: web.ClientText(r.Context()),

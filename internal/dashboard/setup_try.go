@@ -68,17 +68,21 @@ func (d *Dashboard) tryGateway(r *http.Request, o one) (came trial, err error) {
 	bank, err := d.Banking.AccountOf(r.Context(), o.of.Tenant.ID, o.id)
 	switch {
 	case err == nil:
-		err = d.Banking.Test(r.Context(), bank)
-		came = trial{IsGood: err == nil, Title: "The bank's place takes and gives files."}
-	case errors.Is(err, banking.ErrNoBank):
-		came, err = d.askGateway(r, o)
-	default:
+		if err := d.Banking.Test(r.Context(), bank); err != nil {
+			return noConnection(err), nil
+		}
+		return trial{IsGood: true, Title: "The bank's place takes and gives files."}, nil
+	case !errors.Is(err, banking.ErrNoBank):
 		return came, err
 	}
-	if err != nil {
-		came = trial{Title: "The connection does not work.", Text: err.Error()}
+	if came, err = d.askGateway(r, o); err != nil {
+		came = noConnection(err)
 	}
 	return came, d.note(r, o, "gateway.test", came)
+}
+
+func noConnection(err error) trial {
+	return trial{Title: "The connection does not work.", Text: err.Error()}
 }
 
 func (d *Dashboard) askGateway(r *http.Request, o one) (trial, error) {

@@ -160,9 +160,16 @@ func Resend(ctx context.Context, st *store.Store, id uuid.UUID, now time.Time) (
 	if err != nil {
 		return store.Mail{}, err
 	}
+	was, err := st.Tenant(owner).Mail(ctx, id)
+	if err != nil {
+		return store.Mail{}, err
+	}
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.ResendMail(owner, id)
-		tx.Audit(store.Deed{Action: "mail.resend", ObjectType: "mail", ObjectID: id.String(), TenantID: owner})
+		tx.Audit(store.Deed{
+			Action: "mail.resend", ObjectType: "mail", ObjectID: id.String(), TenantID: owner,
+			Before: map[string]any{"status": was.Status}, After: map[string]any{"status": store.MailPending},
+		})
 		return nil
 	})
 	if errors.Is(err, store.ErrStale) {

@@ -333,12 +333,22 @@ func TestWhoIsLetInAfterARestore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			_, text, err := c.CreateToken(t.Context(), c.ada, "nightly", time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, known, err := c.Bearer(t.Context(), text.Reveal()); err != nil || !known {
+				t.Fatalf("the token opens nothing: %v", err)
+			}
 			err = c.Store.Write(t.Context(), c.clock.at, func(tx *store.Tx) error {
 				tx.MarkRestored(c.clock.at)
 				return nil
 			})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if _, known, err := c.Bearer(t.Context(), text.Reveal()); err != nil || known {
+				t.Errorf("a token of before opens something: %v", err)
 			}
 			c.wantOut(t, cookie, "restored")
 			if keys, err := c.Store.Passkeys(t.Context(), c.ada.ID); err != nil || len(keys) > 0 {

@@ -147,6 +147,12 @@ func (tx *Tx) AddBankFile(f BankFile) {
 func (tx *Tx) ChangeBankFile(before, f BankFile) {
 	f.UpdatedAt = tx.At
 	tx.Require(ErrStale, updateBankFile, BankFiles.Changes(&f, before.TenantID, before.ID, before.State, before.Count)...)
+	if f.State != before.State {
+		tx.Audit(Deed{
+			Action: "bank_file.update", ObjectType: "bank_file", ObjectID: f.ID.String(), TenantID: f.TenantID,
+			Before: map[string]any{"state": before.State}, After: map[string]any{"state": f.State, "entries": f.Count, "sum": f.SumMinor.String()},
+		})
+	}
 }
 
 // TakenByAnother tells that somebody else fills or has filled a file with the same

@@ -31,6 +31,10 @@ func (tx *Tx) ResumeBank(tenantID, gatewayID uuid.UUID, restoredTo time.Time) {
 	tx.Then(`INSERT INTO bank_resumptions (tenant_id, gateway_id, restored_to, resumed_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (tenant_id, gateway_id) DO UPDATE SET restored_to = excluded.restored_to, resumed_at = excluded.resumed_at`,
 		tenantID, gatewayID, db.Micros(restoredTo), db.Micros(tx.At))
+	tx.Audit(Deed{
+		Action: "gateway.resume_after_restore", ObjectType: "gateway", ObjectID: gatewayID.String(), TenantID: tenantID,
+		Before: map[string]any{"restored_to": restoredTo.UTC()},
+	})
 }
 
 // Adopted is a payment of a file that left after the backup, as its bytes tell.
@@ -69,6 +73,10 @@ func (tx *Tx) AddAdopted(f BankFile, payments []Adopted) {
 func (tx *Tx) AdoptBankFile(f BankFile) {
 	f.CreatedAt, f.UpdatedAt = tx.At, tx.At
 	tx.Then(insertBankFile, BankFiles.Values(&f)...)
+	tx.Audit(Deed{
+		Action: "bank_file.adopt", ObjectType: "bank_file", ObjectID: f.ID.String(), TenantID: f.TenantID,
+		After: map[string]any{"gateway_id": f.GatewayID, "kind": f.Kind, "message_id": f.MessageID},
+	})
 }
 
 // AddAdoptedPart keeps sealed bytes of such a file.
@@ -85,6 +93,10 @@ func (tx *Tx) ForgetBankFile(f BankFile) {
 	tx.Then(`DELETE FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2`, f.TenantID, f.ID)
 	tx.Then(`DELETE FROM bank_file_parts WHERE tenant_id = $1 AND file_id = $2`, f.TenantID, f.ID)
 	tx.Require(ErrStale, `DELETE FROM bank_files WHERE tenant_id = $1 AND id = $2 AND state IN ('open', 'closed')`, f.TenantID, f.ID)
+	tx.Audit(Deed{
+		Action: "bank_file.forget", ObjectType: "bank_file", ObjectID: f.ID.String(), TenantID: f.TenantID,
+		Before: map[string]any{"gateway_id": f.GatewayID, "kind": f.Kind, "state": f.State},
+	})
 }
 
 // CountAdopted counts what left after the backup and has no transaction yet.

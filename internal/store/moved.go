@@ -40,6 +40,7 @@ func (s *Store) setEnvironment(ctx context.Context, to string, now time.Time) er
 	return s.Write(ctx, now, func(tx *Tx) error {
 		tx.Require(errors.New("SEPAD_ENVIRONMENT: the database belongs to a deployment of another environment; nothing was done"),
 			`UPDATE deployment SET environment = $1 WHERE id = 1 AND environment IN ($2, $3)`, to, own, movedMark+own)
+		tx.Audit(databaseDeed("database.move", map[string]any{"environment": to}))
 		return nil
 	})
 }

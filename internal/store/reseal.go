@@ -169,6 +169,7 @@ func (s *Store) retireKeys(ctx context.Context, now time.Time) error {
 	}
 	return s.Write(ctx, now, func(tx *Tx) error {
 		tx.Then(`UPDATE encryption_keys SET was_first = FALSE WHERE name <> $1`, s.vault.Current())
+		tx.Audit(databaseDeed("database.seal_anew", map[string]any{"key": s.vault.Current()}))
 		return nil
 	})
 }

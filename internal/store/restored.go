@@ -20,7 +20,8 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // MarkRestored notes that the database is as it was at an earlier instant. Sessions
 // that could be paid then are ended: they may have been paid since, under
 // references that nobody knows any more, and must not be paid a second time. Operators
-// sign in anew: whom somebody has put out since would be in again by an old cookie or link. Who has codes registers
+// sign in anew and make their programs' tokens anew: whom somebody has put out since would be in again by an old cookie,
+// link or token. Who has codes registers
 // passkeys anew: the counters by which a copy is found out are older than the passkeys. Whoever has nothing else keeps
 // them, and is not shut out. Days are counted anew, because rows that were loaded without triggers are not counted.
 func (tx *Tx) MarkRestored(to time.Time) {
@@ -30,14 +31,24 @@ func (tx *Tx) MarkRestored(to time.Time) {
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
 	tx.Then(`DELETE FROM operator_sessions`)
 	tx.Then(`DELETE FROM operator_tickets`)
+	tx.Then(`DELETE FROM operator_tokens`)
 	tx.Then(`DELETE FROM operator_passkeys WHERE operator_id IN (SELECT id FROM operators WHERE totp_sealed <> '')`)
 	tx.countAnew()
+	tx.Audit(databaseDeed("database.restore", map[string]any{
+		"as_of": to.UTC(), "ended": []string{"sign_ins", "links", "tokens", "passkeys_beside_codes", "open_sessions"},
+	}))
+}
+
+// databaseDeed is something that was done to the whole.
+func databaseDeed(action string, after any) Deed {
+	return Deed{Action: action, ObjectType: "database", ObjectID: "whole", After: after}
 }
 
 // ForgetRestore notes that the gateways have been asked. Banks cannot be: their
 // accounts wait for ResumeBank.
 func (tx *Tx) ForgetRestore() {
 	tx.Then(`UPDATE deployment SET restored_to = NULL WHERE id = 1`)
+	tx.Audit(databaseDeed("database.release", nil))
 }
 
 // ToRecall lists the subscriptions that have fallen due, from a position on.

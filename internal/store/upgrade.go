@@ -67,6 +67,7 @@ func (s *Store) FinishUpgrade(ctx context.Context, now time.Time, progress func(
 		tx.Then(`UPDATE tenants SET setup_version = setup_version + 1
 			WHERE EXISTS (SELECT 1 FROM schema_compatibility WHERE oldest_version < $1)`, boundSchema)
 		tx.Then(`UPDATE schema_compatibility SET oldest_version = $1 WHERE oldest_version < $1`, boundSchema)
+		tx.Audit(databaseDeed("database.finish_upgrade", map[string]any{"schema": SchemaVersion}))
 		return nil
 	})
 	if err == nil {
