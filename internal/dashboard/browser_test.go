@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/store"
 	"sepad/internal/testenv"
+	"sepad/internal/testenv/browser"
 )
 
 // patience is how long a page may take to become what it should be.
@@ -33,27 +33,12 @@ type tab struct {
 	s   *apptest.Server
 }
 
-// openTab starts Chromium beside a server.
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// openTab opens a tab beside a server.
 func openTab(t *testing.T, s *apptest.Server) *tab {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv(testenv.RequireVariable) == "1" {
-			t.Fatal("this test needs Chromium: it is not installed")
-		}
-		t.Skip("this test needs Chromium: it is not installed")
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless,
-		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("allow-pre-commit-input", true), chromedp.Flag("hide-scrollbars", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"), // nothing is asked of others
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
-	ctx, cancel := context.WithTimeout(ctx, 6*patience)
-	t.Cleanup(cancel)
-	p := &tab{t, ctx, s}
+	p := &tab{t, browser.Tab(t, 6*patience), s}
 	p.do(chromedp.EmulateViewport(1280, 800))
 	return p
 }
@@ -122,10 +107,7 @@ func (p *tab) checkAccessible(name string) {
 	p.t.Helper()
 	script, err := testenv.AxeScript()
 	if err != nil {
-		if os.Getenv(testenv.RequireVariable) == "1" {
-			p.t.Fatalf("axe: %v", err)
-		}
-		return
+		testenv.Refuse(p.t, "this test needs axe: "+err.Error())
 	}
 	if !evaluate[bool](p, `"axe" in window`) {
 		p.do(chromedp.Evaluate[chromedp.Void](script))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"sepad/internal/docsite"
 	"sepad/internal/testenv"
+	"sepad/internal/testenv/browser"
 )
 
 // screenshotsVariable says where pictures are kept; without it none are taken.
@@ -22,14 +22,7 @@ const screenshotsVariable = "SEPAD_SCREENSHOTS"
 
 const patience = time.Minute
 
-// missing ends a test that cannot run here, loudly where everything must.
-func missing(t *testing.T, what, why string) {
-	t.Helper()
-	if os.Getenv(testenv.RequireVariable) == "1" {
-		t.Fatalf("this test needs %s: %s", what, why)
-	}
-	t.Skipf("this test needs %s: %s", what, why)
-}
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 // tab is a page in a browser.
 type tab struct {
@@ -39,17 +32,7 @@ type tab struct {
 
 func openTab(t *testing.T) tab {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		missing(t, "Chromium", "chromium is not installed")
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("allow-pre-commit-input", true),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
-	return tab{t, ctx}
+	return tab{t, browser.Tab(t, 10*patience)}
 }
 
 func (p tab) do(steps ...chromedp.Action[chromedp.Void]) {
@@ -94,7 +77,7 @@ func TestThePagesAreAccessible(t *testing.T) {
 	t.Parallel()
 	axe, err := testenv.AxeScript()
 	if err != nil {
-		missing(t, "axe", err.Error())
+		testenv.Refuse(t, "this test needs axe: "+err.Error())
 	}
 	server := httptest.NewServer(docsite.Handler(sources()))
 	t.Cleanup(server.Close)

@@ -16,7 +16,7 @@ func loadAxe(t testing.TB) string {
 	t.Helper()
 	script, err := testenv.AxeScript()
 	if err != nil {
-		missing(t, "axe", err.Error())
+		testenv.Refuse(t, "this test needs axe: "+err.Error())
 	}
 	return script
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"sepad/internal/testenv"
+	chromium "sepad/internal/testenv/browser"
 )
 
 // screenshotsVariable says where pictures are kept; without it none are taken, for
@@ -27,50 +26,19 @@ const screenshotsVariable = "SEPAD_SCREENSHOTS"
 // patience is how long a page may take to become what it should be.
 const patience = 30 * time.Second
 
-// browser is a Chromium for all tests of a parent test.
+// browser is a payer's, beside a shop.
 type browser struct {
-	ctx  context.Context
 	axe  string
 	shop *shop
 }
 
-// openBrowser starts Chromium beside a shop.
+// openBrowser opens a shop for a browser.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		missing(t, "Chromium", "chromium is not installed")
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-features", "OptimizationHints,MediaRouter,Translate,AutofillServerCommunication"),
-		// Tabs beside each other must not be taken for ones that nobody sees.
-		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-renderer-backgrounding", true),
-		chromedp.Flag("disable-backgrounding-occluded-windows", true),
-		// A key pressed between a page's arrival and its first frame is dropped by Chromium, which no payer is quick
-		// enough to meet and a test on a busy machine is.
-		chromedp.Flag("allow-pre-commit-input", true),
-		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en-GB"),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start Chromium: %v", err)
-	}
-	return &browser{ctx: ctx, axe: loadAxe(t), shop: openShop(t)}
+	return &browser{axe: loadAxe(t), shop: openShop(t)}
 }
 
-// missing ends a test that cannot run here, loudly where everything must.
-func missing(t testing.TB, what, why string) {
-	t.Helper()
-	if os.Getenv(testenv.RequireVariable) == "1" {
-		t.Fatalf("this test needs %s: %s", what, why)
-	}
-	t.Skipf("this test needs %s: %s", what, why)
-}
+func TestMain(m *testing.M) { os.Exit(chromium.Main(m)) }
 
 // look is how a page is looked at.
 type look struct {
@@ -116,11 +84,7 @@ type tab struct {
 // open makes a tab. What it asks for and complains of is remembered.
 func (b *browser) open(t *testing.T, l look) *tab {
 	t.Helper()
-	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
-	t.Cleanup(end)
-	ctx, cancel := context.WithTimeout(ctx, 4*patience)
-	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx, b: b}
+	p := &tab{t: t, ctx: chromium.Tab(t, 4*patience), b: b}
 	p.lookAs(l)
 	p.watch()
 	return p
@@ -136,8 +100,6 @@ func (p *tab) lookAs(l look) {
 		{Name: "prefers-color-scheme", Value: l.feature(l.dark, "dark", "light")},
 		{Name: "prefers-reduced-motion", Value: l.feature(l.reducedMotion, "reduce", "no-preference")},
 	}})
-	// A tab that another test's tab takes the focus from would lose keys that are pressed in it.
-	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: l.scriptless})
 	language := cmp.Or(l.language, "en-GB")
 	call(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sepad/internal/testenv"
 )
 
 // lighthousePackage judges pages; it too is kept among the user's caches.
@@ -76,11 +78,11 @@ func TestLighthouse(t *testing.T) {
 	const fastEnough, most, mostRequests = 1000, 60 << 10, 5
 	program, err := lighthouseProgram()
 	if err != nil {
-		missing(t, lighthousePackage, err.Error())
+		testenv.Refuse(t, "this test needs "+lighthousePackage+": "+err.Error())
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		missing(t, "Chromium", "chromium is not installed")
+		testenv.Refuse(t, "this test needs Chromium: it is not installed")
 	}
 	s := openShop(t)
 	judge := func() (v verdict) {

@@ -23,12 +23,12 @@ func address(t testing.TB, server, variable string) string {
 	if url != "" {
 		return url
 	}
-	refuse(t, fmt.Sprintf("this test needs a %s: %s is not set (make test starts one and sets it)", server, variable))
+	Refuse(t, fmt.Sprintf("this test needs a %s: %s is not set (make test starts one and sets it)", server, variable))
 	return ""
 }
 
-// refuse ends a test that lacks something: where all must be there, it has failed.
-func refuse(t testing.TB, reason string) {
+// Refuse ends a test that lacks something: where all must be there, it has failed.
+func Refuse(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv(RequireVariable) == "1" {
 		t.Fatal(reason)

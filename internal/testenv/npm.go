@@ -17,7 +17,7 @@ func NPM(t testing.TB, name string) string {
 	t.Helper()
 	folder, err := fetchOnce(name)
 	if err != nil {
-		refuse(t, "this test needs "+name+": "+err.Error())
+		Refuse(t, "this test needs "+name+": "+err.Error())
 	}
 	return folder
 }

@@ -23,7 +23,7 @@ func Pooler(t testing.TB, database string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		refuse(t, "this test needs pgbouncer, which is not installed (make test installs it)")
+		Refuse(t, "this test needs pgbouncer, which is not installed (make test installs it)")
 	}
 	behind, err := url.Parse(database)
 	if err != nil {
