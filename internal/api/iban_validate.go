@@ -55,7 +55,7 @@ func (a *API) validateIBAN(w http.ResponseWriter, r *http.Request) error {
 }
 
 // admitIBANCaller takes an API key, counted by key, or the token of an active
-// session, counted by address.
+// session, counted by address before it is looked up: tokens are easily made up.
 func (a *API) admitIBANCaller(r *http.Request) error {
 	credential := web.ReadCredential(r)
 	if credential.Kind != web.SessionCredential {
@@ -65,12 +65,12 @@ func (a *API) admitIBANCaller(r *http.Request) error {
 		}
 		return a.throttle(r.Context(), limit.IBANValidate, caller.KeyID.String())
 	}
+	if err := a.throttle(r.Context(), limit.IBANValidate, web.ClientKey(r.Context())); err != nil {
+		return err
+	}
 	found, err := a.Store.SessionByToken(r.Context(), credential.Secret)
 	if payment.KindOf(err) == payment.NotFound || err == nil && !found.Session.Active(a.Checkout.Clock.Now()) {
 		return a.refuse(r.Context(), web.ErrInvalidSession)
 	}
-	if err != nil {
-		return err
-	}
-	return a.throttle(r.Context(), limit.IBANValidate, web.ClientKey(r.Context()))
+	return err
 }

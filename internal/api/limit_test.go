@@ -109,6 +109,9 @@ var scopes = []struct {
 	{limit.IBANValidate, false, func(t *testing.T, s *apptest.Server, _ string) apptest.Request {
 		return apptest.Request{Path: ibanPath, Body: body{"iban": apptest.Approved}, Key: s.Create(t, apptest.Direct())}
 	}},
+	{limit.IBANValidate, false, func(*testing.T, *apptest.Server, string) apptest.Request {
+		return apptest.Request{Path: ibanPath, Body: body{"iban": apptest.Approved}, Key: "ps_nobody"}
+	}},
 	{limit.APIKeyRead, true, retrieveRequest},
 	{limit.APIKeyPay, true, func(_ *testing.T, _ *apptest.Server, token string) apptest.Request {
 		return apptest.PayRequest(token, "")

@@ -25,6 +25,7 @@ const folder = "/docs/"
 // well. The site is made when the first reader asks for it.
 func Handler(sources Sources) http.Handler {
 	build := sync.OnceValues(func() (Site, error) { return Build(sources) })
+	var files tags
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -34,10 +35,10 @@ func Handler(sources Sources) http.Handler {
 		// What is served as it was written needs no site.
 		switch r.URL.Path {
 		case "/" + merchantDocument:
-			serve(w, r, merchantDocument, sources.OpenAPI)
+			files.serve(w, r, merchantDocument, sources.OpenAPI)
 			return
 		case "/" + operatorDocument:
-			serve(w, r, operatorDocument, sources.AdminAPI)
+			files.serve(w, r, operatorDocument, sources.AdminAPI)
 			return
 		}
 		site, err := build()
@@ -46,7 +47,7 @@ func Handler(sources Sources) http.Handler {
 			return
 		}
 		if r.URL.Path+"/" == folder {
-			serve(w, r, homePage, below(site[homePage]))
+			files.serve(w, r, homePage, below(site[homePage]))
 			return
 		}
 		name := strings.TrimPrefix(r.URL.Path, folder)
@@ -58,7 +59,7 @@ func Handler(sources Sources) http.Handler {
 			refuse(w, http.StatusNotFound, "Not found")
 			return
 		}
-		serve(w, r, name, content)
+		files.serve(w, r, name, content)
 	})
 }
 
@@ -79,13 +80,26 @@ var contentTypes = map[string]string{
 	".yaml": "application/yaml",
 }
 
+// tags name the contents of files by their hashes, by the path that they are served at. They are made once: the largest
+// file takes a processor longer than its answer.
+type tags struct{ byPath sync.Map }
+
+func (t *tags) of(path string, content []byte) string {
+	if known, isKnown := t.byPath.Load(path); isKnown {
+		return known.(string)
+	}
+	sum := sha256.Sum256(content)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	t.byPath.Store(path, tag)
+	return tag
+}
+
 // serve answers with a file. Browsers keep it and ask each time whether it has
 // changed: the tag is made of the content, so a new release shows at once.
-func serve(w http.ResponseWriter, r *http.Request, name string, content []byte) {
-	sum := sha256.Sum256(content)
+func (t *tags) serve(w http.ResponseWriter, r *http.Request, name string, content []byte) {
 	header := w.Header()
 	header.Set("Content-Type", contentTypes[path.Ext(name)])
-	header.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	header.Set("ETag", t.of(r.URL.Path, content))
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Security-Policy", contentSecurityPolicy)
 	header.Set("X-Content-Type-Options", "nosniff")

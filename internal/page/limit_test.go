@@ -3,7 +3,10 @@ package page_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +36,43 @@ func (s *shop) load(t *testing.T, page, address string, times int) map[int]int {
 	}
 	group.Wait()
 	return answers
+}
+
+// TestTooManyPaymentsAreLoadsOfThePage has one address press a button over and over. Beyond
+// what the button takes it is shown how the session stands, and that no more often than
+// it may load the page: each look costs the database as much.
+func TestTooManyPaymentsAreLoadsOfThePage(t *testing.T) {
+	t.Parallel()
+	const loads, presses = 3, 10
+	s := stock(t, apptest.SQLite(t, apptest.Options{
+		Rates:  limit.Rates{limit.BrowserPay: 1, limit.BrowserVerify: 1, limit.Page: loads},
+		Change: func(c *config.Settings) { c.TrustedProxies = "127.0.0.0/8" },
+	}))
+	for i, action := range []string{"pay", "verify"} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			page := path(s.session(t, posterCampaign))
+			tries := 0
+			apptest.Eventually(t, "presses within one second, of which most are turned away unseen", func() bool {
+				tries++
+				address := fmt.Sprintf("192.0.%d.%d", i+2, tries)
+				var group sync.WaitGroup
+				var unseen atomic.Int64
+				for range presses {
+					group.Go(func() {
+						answered, err := s.try(t, http.MethodPost, page, url.Values{"action": {action}}, "X-Forwarded-For", address)
+						if err != nil {
+							t.Error(err)
+						} else if strings.Contains(answered.body, "One moment, please") {
+							unseen.Add(1)
+						}
+					})
+				}
+				group.Wait()
+				return unseen.Load() == presses-1-loads
+			})
+		})
+	}
 }
 
 func TestThePageScope(t *testing.T) {

@@ -102,17 +102,18 @@ func (p *Page) Explain(w http.ResponseWriter, r *http.Request, err error) error 
 		for name, text := range refusal.Header {
 			w.Header().Set(name, text)
 		}
-		return write(w, r, refusal.Status, "page.html", plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
+		return writePlain(w, r, refusal.Status, plainView(l, l.TooManyTitle, l.TooManyText, toneWait, true))
 	}
 	if payment.KindOf(err) == payment.NotFound {
-		return write(w, r, http.StatusNotFound, "page.html", plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
+		return writePlain(w, r, http.StatusNotFound, plainView(l, l.UnknownTitle, l.UnknownText, toneNeutral, false))
 	}
+	status := http.StatusInternalServerError
 	if web.IsOverload(err) {
-		status, _ := web.Describe(w, r, err)
-		return writeOverload(w, r, status, l)
+		status, _ = web.Describe(w, r, err)
+	} else {
+		p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
 	}
-	p.Logger.ErrorContext(r.Context(), "the payment page failed", "error", err)
-	return write(w, r, http.StatusInternalServerError, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
+	return writePlain(w, r, status, plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true))
 }
 
 // visit is a session as one request finds it.

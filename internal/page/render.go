@@ -56,6 +56,26 @@ type way struct{ Name, Address string }
 // Texts gives templates the words by a name that no field hides.
 func (v view) Texts() *texts { return v.texts }
 
+// plainPages are the pages of no session, by language and title. Each is made once: whoever
+// is turned away, which anybody can have done to him as often as he likes, costs next to nothing.
+var plainPages sync.Map
+
+// writePlain answers with a page of no session.
+func writePlain(w http.ResponseWriter, r *http.Request, status int, shown view) error {
+	key := [2]string{shown.Code, shown.Title}
+	made, known := plainPages.Load(key)
+	if !known {
+		var html bytes.Buffer
+		if err := templates.ExecuteTemplate(&html, "page.html", shown); err != nil {
+			return err
+		}
+		made, _ = plainPages.LoadOrStore(key, web.NewAsset("text/html; charset=utf-8", html.Bytes()))
+	}
+	w.Header().Set("X-Frame-Options", "DENY")
+	made.(web.Asset).WriteAsPage(w, r, status, contentPolicy, referrer)
+	return nil
+}
+
 // plainView is a page of no session.
 func plainView(l *pageLanguage, title, text string, t tone, retry bool) view {
 	return view{
@@ -99,29 +119,5 @@ func writeWith(w http.ResponseWriter, r *http.Request, status int, name string, 
 		return err
 	}
 	web.WritePage(w, r, status, html.Bytes(), policy, referrer)
-	return nil
-}
-
-// overloadPages are what payers see who are turned away, in each language. They are made
-// once: when they are needed there is the least time.
-var overloadPages = sync.OnceValues(func() (map[*pageLanguage]web.Asset, error) {
-	pages := make(map[*pageLanguage]web.Asset, len(languages))
-	for _, l := range languages {
-		var html bytes.Buffer
-		if err := templates.ExecuteTemplate(&html, "page.html", plainView(l, l.ErrorTitle, l.ErrorText, toneWait, true)); err != nil {
-			return nil, err
-		}
-		pages[l] = web.NewAsset("text/html; charset=utf-8", html.Bytes())
-	}
-	return pages, nil
-})
-
-func writeOverload(w http.ResponseWriter, r *http.Request, status int, l *pageLanguage) error {
-	pages, err := overloadPages()
-	if err != nil {
-		return err
-	}
-	w.Header().Set("X-Frame-Options", "DENY")
-	pages[l].WriteAsPage(w, r, status, contentPolicy, referrer)
 	return nil
 }

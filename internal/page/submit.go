@@ -161,8 +161,12 @@ func (p *Page) afterPay(w http.ResponseWriter, r *http.Request, l *pageLanguage,
 
 // tooFast answers a payment too many from one address. It waits as long as the
 // limit asks for and looks once: after a double click the first payment is under
-// way by then, and that is what the payer must see.
+// way by then, and that is what the payer must see. To look is to load the page, of
+// which an address has so many.
 func (p *Page) tooFast(w http.ResponseWriter, r *http.Request, l *pageLanguage, wait time.Duration) error {
+	if err := p.admit(r, limit.Page); err != nil {
+		return err
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -183,10 +187,14 @@ func (p *Page) tooFast(w http.ResponseWriter, r *http.Request, l *pageLanguage, 
 	return p.showForm(w, r, http.StatusTooManyRequests, v, f)
 }
 
-// verify asks the bank whether the payer has confirmed.
+// verify asks the bank whether the payer has confirmed. One who asks too often is shown
+// how it stands, as often as the page is shown.
 func (p *Page) verify(w http.ResponseWriter, r *http.Request) error {
 	l := p.chooseLanguage(w, r, "")
 	if err := p.admit(r, limit.BrowserVerify); err != nil {
+		if err := p.admit(r, limit.Page); err != nil {
+			return err
+		}
 		v, missing := p.find(r, l)
 		if missing != nil {
 			return missing
