@@ -151,7 +151,7 @@ func (a *App) newPeople() *people.People {
 	if by := a.config.OIDC; by.Issuer != "" {
 		p.Provider = &people.Provider{
 			Issuer: by.Issuer, ClientID: by.ClientID, ClientSecret: merchant.Secret(by.ClientSecret), RoleClaim: by.RoleClaim, TenantsClaim: by.TenantsClaim,
-			URL: a.config.OperatorURL, Clock: a.world,
+			ACR: by.ACR, URL: a.config.OperatorURL, Clock: a.world,
 		}
 	}
 	return p

@@ -73,6 +73,8 @@ type OIDC struct {
 	sepa.Masked
 	Issuer, ClientID, ClientSecret string
 	RoleClaim, TenantsClaim        string
+	// ACR are the strengths of a sign-in there, one of which is needed; none for any.
+	ACR []string
 }
 
 // Retention is how long data is kept that nobody needs; 0 is for ever.
@@ -225,6 +227,7 @@ func (s *OIDCSettings) read(r *reader) OIDC {
 	return OIDC{
 		Issuer: r.checked(&s.Issuer, checkAddress("https://login.example", "http", "https")), ClientID: s.ClientID, ClientSecret: s.ClientSecret,
 		RoleClaim: r.text(&s.RoleClaim), TenantsClaim: r.text(&s.TenantsClaim),
+		ACR: strings.FieldsFunc(s.ACR, func(letter rune) bool { return letter == ',' || letter == ' ' }),
 	}
 }
 

@@ -43,7 +43,7 @@ func TestConfigDefaults(t *testing.T) {
 		SessionTTL: checkout.DefaultSessionTTL, GatewayTimeout: gateway.DefaultTimeout, Rates: limit.DefaultRates(),
 		DatabaseTimeout: 5 * time.Second,
 		LookupSchedule:  checkout.DefaultLookupSchedule(), WebhookSchedule: webhook.DefaultSchedule(), Dunning: payment.DefaultDunning(),
-		OIDC:   OIDC{RoleClaim: "sepad_role", TenantsClaim: "sepad_tenants"},
+		OIDC:   OIDC{RoleClaim: "sepad_role", TenantsClaim: "sepad_tenants", ACR: []string{}},
 		Retain: Retention{Sessions: 90 * day, Events: 90 * day, DeliveryLogs: 30 * day, Evidence: 1500 * day, BankFiles: 3650 * day},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -69,7 +69,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 	s.AllowTestGateways, s.MetricsToken = "true", "another-token-that-is-long-1234567"
 	s.Rates.BrowserPay, s.Rates.APIKeyCreate = "100", "0"
 	s.Retain = RetentionSettings{Sessions: "7", Events: "180d", DeliveryLogs: "0", Evidence: "425", BankFiles: "2920"}
-	s.OIDC = OIDCSettings{Issuer: "https://login.example", ClientID: "sepad", ClientSecret: "a-secret", RoleClaim: "realm_access.roles", TenantsClaim: "shops"}
+	s.OIDC = OIDCSettings{Issuer: "https://login.example", ClientID: "sepad", ClientSecret: "a-secret", RoleClaim: "realm_access.roles", TenantsClaim: "shops", ACR: "phr, mfa"}
 	c, err := s.Config()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestConfigReadsEverySetting(t *testing.T) {
 		LogFormat: "json", OTLPEndpoint: "http://otel:4318", Vault: c.Vault,
 		WebhookSchedule: []time.Duration{2 * time.Second, time.Hour}, WebhookAllowPrivate: true,
 		Dunning: payment.Dunning{2, 4}, KeepSubscriptions: true, AllowTestGateways: true, MetricsToken: "another-token-that-is-long-1234567",
-		OIDC:   OIDC{Issuer: "https://login.example", ClientID: "sepad", ClientSecret: "a-secret", RoleClaim: "realm_access.roles", TenantsClaim: "shops"},
+		OIDC:   OIDC{Issuer: "https://login.example", ClientID: "sepad", ClientSecret: "a-secret", RoleClaim: "realm_access.roles", TenantsClaim: "shops", ACR: []string{"phr", "mfa"}},
 		Retain: Retention{Sessions: 7 * day, Events: 180 * day, Evidence: 425 * day, BankFiles: 2920 * day},
 	}
 	if !reflect.DeepEqual(c, want) || len(c.TrustedProxies) != 2 {
@@ -182,7 +182,7 @@ func TestSettingsAndFlagsHaveTheSameNames(t *testing.T) {
 		SEPAD_BANK_DIRECTORY SEPAD_LOG_FORMAT SEPAD_OTLP_ENDPOINT SEPAD_CHARGEBACK_KEEPS_SUBSCRIPTION
 		SEPAD_ALLOW_TEST_GATEWAYS SEPAD_METRICS_TOKEN SEPAD_DATABASE_TIMEOUT SEPAD_SHUTDOWN_DELAY SEPAD_SMTP_URL SEPAD_RETAIN_SESSIONS SEPAD_RETAIN_EVENTS
 		SEPAD_RETAIN_DELIVERY_LOGS SEPAD_RETAIN_EVIDENCE SEPAD_RETAIN_BANK_FILES
-		SEPAD_OIDC_ISSUER SEPAD_OIDC_CLIENT_ID SEPAD_OIDC_CLIENT_SECRET SEPAD_OIDC_ROLE_CLAIM SEPAD_OIDC_TENANTS_CLAIM`)
+		SEPAD_OIDC_ISSUER SEPAD_OIDC_CLIENT_ID SEPAD_OIDC_CLIENT_SECRET SEPAD_OIDC_ROLE_CLAIM SEPAD_OIDC_TENANTS_CLAIM SEPAD_OIDC_ACR`)
 	for _, scope := range limit.Scopes() {
 		names = append(names, scope.Setting())
 	}

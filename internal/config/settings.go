@@ -71,6 +71,7 @@ type OIDCSettings struct {
 	ClientSecret string `env:"SEPAD_OIDC_CLIENT_SECRET" secret:"" placeholder:"SECRET" help:"What the provider knows it by."`
 	RoleClaim    string `env:"SEPAD_OIDC_ROLE_CLAIM" default:"sepad_role" placeholder:"CLAIM" help:"Claim that names somebody's role: viewer, support, finance or admin, alone or in a list, also as sepad-finance. A path such as realm_access.roles leads into objects. Without a role nobody is let in."`
 	TenantsClaim string `env:"SEPAD_OIDC_TENANTS_CLAIM" default:"sepad_tenants" placeholder:"CLAIM" help:"Claim that names the tenants somebody works for, by id or name. Without it: all."`
+	ACR          string `name:"acr" env:"SEPAD_OIDC_ACR" placeholder:"VALUES" help:"How strongly the provider must have made sure of somebody: values of acr by comma, of which its proof must have one. They are asked for. Without any the provider decides alone."`
 }
 
 // RetentionSettings are how long data is kept that nobody needs.

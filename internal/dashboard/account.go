@@ -25,6 +25,8 @@ type accountView struct {
 	IsPasskeyHome bool
 	// HasApp tells that codes of an authenticator app are taken too.
 	HasApp bool
+	// IsFresh tells that passkeys and tokens can be made: the sign-in was not long ago.
+	IsFresh bool
 }
 
 // showAccount answers GET /dashboard/account/.
@@ -42,7 +44,7 @@ func (d *Dashboard) account(w http.ResponseWriter, r *http.Request, made string)
 	if err != nil {
 		return err
 	}
-	shown := accountView{Tenants: names, Tokens: tokens, Made: made, Now: d.People.Clock.Now()}
+	shown := accountView{Tenants: names, Tokens: tokens, Made: made, Now: d.People.Clock.Now(), IsFresh: d.People.IsFresh(r.Context())}
 	if err := d.addPasskeys(r, &shown); err != nil {
 		return err
 	}

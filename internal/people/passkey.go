@@ -136,6 +136,9 @@ func asked(session store.OperatorSession) (data webauthn.SessionData, err error)
 
 // AskNewPasskey is what a browser asks a device that is to keep a passkey of an operator's.
 func (p *People) AskNewPasskey(ctx context.Context, o store.Operator, cookie merchant.Secret) (*protocol.CredentialCreation, error) {
+	if !p.IsFresh(ctx) {
+		return nil, errNotFresh
+	}
 	of, err := p.holder(ctx, o)
 	if err != nil {
 		return nil, err
@@ -156,6 +159,9 @@ func (p *People) AskNewPasskey(ctx context.Context, o store.Operator, cookie mer
 
 // AddPasskey keeps the passkey that a device has made.
 func (p *People) AddPasskey(ctx context.Context, o store.Operator, cookie merchant.Secret, name, answer string) error {
+	if !p.IsFresh(ctx) {
+		return errNotFresh
+	}
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > maxPasskeyName || strings.ContainsFunc(name, unicode.IsControl) {
 		return payment.Fields{"name": "A passkey's name has 1 to 100 characters, none of them a control character."}.Err()
@@ -282,6 +288,9 @@ var errLastPasskey = &payment.Error{Kind: payment.Conflict, Detail: "This is you
 
 // RemovePasskey takes one of an operator's passkeys away.
 func (p *People) RemovePasskey(ctx context.Context, o store.Operator, id uuid.UUID) error {
+	if !p.IsFresh(ctx) {
+		return errNotFresh
+	}
 	keys, err := p.Store.Passkeys(ctx, o.ID)
 	if err != nil {
 		return err

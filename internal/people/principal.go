@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,10 +20,12 @@ type Principal struct {
 	Operator *store.Operator
 	// Name is how the trail names who has the admin token, "" for root.
 	Name string
-	// Token is what the person's program brought, nil in a browser.
-	Token   *store.OperatorToken
-	Role    store.Role
-	Tenants store.TenantSet
+	// Token is what the person's program brought, nil in a browser, and SignedInAt when
+	// the person came into that.
+	Token      *store.OperatorToken
+	SignedInAt time.Time
+	Role       store.Role
+	Tenants    store.TenantSet
 }
 
 // Root is whoever has the admin token.

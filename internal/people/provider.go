@@ -13,6 +13,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"sepad/internal/clock"
 	"sepad/internal/merchant"
@@ -20,8 +21,12 @@ import (
 	"sepad/internal/store"
 )
 
-// providerPatience is how long an OpenID provider may take to answer.
-const providerPatience = 10 * time.Second
+const (
+	// providerPatience is how long an OpenID provider may take to answer.
+	providerPatience = 10 * time.Second
+	// largestAnswer is more than any provider says at a time: its words are held in memory.
+	largestAnswer = 1 << 20
+)
 
 // ProviderPath is where a provider sends people back to.
 const ProviderPath = "/dashboard/sign-in/oidc/callback/"
@@ -34,12 +39,17 @@ type Provider struct {
 	ClientSecret merchant.Secret
 	// RoleClaim and TenantsClaim are where it tells what somebody may do, and for whom.
 	RoleClaim, TenantsClaim string
+	// ACR are how strongly it must have made sure of somebody, any of them; none where it
+	// decides alone.
+	ACR []string
 	// URL is where the dashboard is reached, without a slash at its end.
 	URL   string
 	Clock clock.Clock
 
-	mu    sync.Mutex
-	known *oidc.Provider
+	// finding has one who asks it who it is, however many people come meanwhile.
+	finding singleflight.Group
+	mu      sync.Mutex
+	known   *oidc.Provider
 }
 
 // ProviderError is the answer when a provider cannot be asked, or says what it should not.
@@ -58,23 +68,44 @@ type Errand struct {
 
 // asking is a context in which the provider is asked, and not for ever.
 func asking(ctx context.Context) context.Context {
-	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience})
+	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience, Transport: bounded{http.DefaultTransport}})
 }
 
-// find asks the provider who it is, until it has said so once.
+// bounded cuts answers off that are larger than any sense.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = http.MaxBytesReader(nil, answer.Body, largestAnswer)
+	}
+	return answer, err
+}
+
+// find asks the provider who it is, until it has said so once. Whoever comes while one that
+// hangs is asked waits with the first, and not after it.
 func (p *Provider) find() (*oidc.Provider, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.known != nil {
-		return p.known, nil
+	known := p.known
+	p.mu.Unlock()
+	if known != nil {
+		return known, nil
 	}
-	// What is found is used for long: it must not end with the call that has asked.
-	known, err := oidc.NewProvider(asking(context.Background()), p.Issuer)
+	found, err, _ := p.finding.Do("", func() (any, error) {
+		// What is found is used for long: it must not end with the call that has asked.
+		found, err := oidc.NewProvider(asking(context.Background()), p.Issuer)
+		if err != nil {
+			return nil, &ProviderError{err}
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.known = found
+		return found, nil
+	})
 	if err != nil {
-		return nil, &ProviderError{err}
+		return nil, err
 	}
-	p.known = known
-	return known, nil
+	return found.(*oidc.Provider), nil
 }
 
 func (p *Provider) client(known *oidc.Provider) *oauth2.Config {
@@ -91,7 +122,11 @@ func (p *Provider) Begin(next string) (address string, errand Errand, err error)
 		return "", errand, err
 	}
 	errand = Errand{State: newSecret(), Nonce: newSecret(), Verifier: oauth2.GenerateVerifier(), Next: next}
-	return p.client(known).AuthCodeURL(errand.State, oidc.Nonce(errand.Nonce), oauth2.S256ChallengeOption(errand.Verifier)), errand, nil
+	options := []oauth2.AuthCodeOption{oidc.Nonce(errand.Nonce), oauth2.S256ChallengeOption(errand.Verifier)}
+	if len(p.ACR) > 0 {
+		options = append(options, oauth2.SetAuthURLParam("acr_values", strings.Join(p.ACR, " ")))
+	}
+	return p.client(known).AuthCodeURL(errand.State, options...), errand, nil
 }
 
 // Vouched is what a provider says of somebody.
@@ -107,6 +142,9 @@ type Vouched struct {
 	Tenants    []string
 	HasTenants bool
 }
+
+// errTooWeak is what somebody is told of whom the provider has not made sure enough.
+var errTooWeak = &RefusedError{"Your sign-in there was not strong enough for here. Use your second factor there, or ask whoever administers it."}
 
 // errStrayAnswer is what somebody is told who comes back without having been sent.
 var errStrayAnswer = &RefusedError{"This sign-in was not begun in this browser, or too long ago. Begin again."}
@@ -137,6 +175,9 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 	if err := proof.Claims(&claims); err != nil {
 		return v, &ProviderError{err}
 	}
+	if strength, _ := claims["acr"].(string); len(p.ACR) > 0 && !slices.Contains(p.ACR, strength) {
+		return v, errTooWeak
+	}
 	if err := p.ask(ctx, known, token, proof.Subject, claims); err != nil {
 		return v, &ProviderError{err}
 	}
@@ -152,11 +193,11 @@ func withoutBody(err error) error {
 }
 
 // ask adds what the provider tells of somebody only when asked: many put no roles into
-// the proof itself. What stands there holds.
+// the proof itself, or no tenants, and who is bound to some must not come in for all. What
+// stands there holds.
 func (p *Provider) ask(ctx context.Context, known *oidc.Provider, token *oauth2.Token, subject string, claims map[string]any) error {
-	_, hasRole := claimAt(claims, p.RoleClaim)
-	_, hasEmail := claimAt(claims, "email")
-	if known.UserInfoEndpoint() == "" || hasRole && hasEmail {
+	isTold := func(path string) bool { _, found := claimAt(claims, path); return found }
+	if known.UserInfoEndpoint() == "" || isTold(p.RoleClaim) && isTold(p.TenantsClaim) && isTold("email") {
 		return nil
 	}
 	info, err := known.UserInfo(ctx, oauth2.StaticTokenSource(token))
@@ -170,12 +211,26 @@ func (p *Provider) ask(ctx context.Context, known *oidc.Provider, token *oauth2.
 	if err := info.Claims(&more); err != nil {
 		return err
 	}
+	if address, _ := more["email"].(string); isTold("email") && claims["email"] != any(address) {
+		delete(more, "email_verified") // of another address
+	}
+	complete(claims, more)
+	return nil
+}
+
+// complete adds to claims what is missing there, also within objects.
+func complete(claims, more map[string]any) {
 	for name, value := range more {
-		if _, told := claims[name]; !told {
+		was, isTold := claims[name]
+		within, isObject := was.(map[string]any)
+		further, isAlso := value.(map[string]any)
+		switch {
+		case !isTold:
 			claims[name] = value
+		case isObject && isAlso:
+			complete(within, further)
 		}
 	}
-	return nil
 }
 
 func (p *Provider) vouched(subject string, claims map[string]any) Vouched {

@@ -240,7 +240,24 @@ func (p *People) SignedIn(ctx context.Context, cookie merchant.Secret) (Principa
 			return nil
 		})
 	}
-	return principalOf(o, nil), err
+	who := principalOf(o, nil)
+	who.SignedInAt = session.CreatedAt
+	return who, err
+}
+
+// freshFor is how long after a sign-in somebody may change by what they are let in:
+// whoever finds a browser that was left open must not make a way in of his own.
+const freshFor = 15 * time.Minute
+
+var errNotFresh = &payment.Error{
+	Kind: payment.Conflict, Detail: "You signed in more than a quarter of an hour ago. Sign out and in again first, so that we know that it is you.",
+}
+
+// IsFresh tells that whoever asks has just signed in, or is in no browser. In a sandbox,
+// into which a link leads once, everybody always has.
+func (p *People) IsFresh(ctx context.Context) bool {
+	who, _ := Who(ctx)
+	return p.Environment == merchant.Sandbox || who.SignedInAt.IsZero() || p.Clock.Now().Sub(who.SignedInAt) <= freshFor
 }
 
 // SignOut ends a browser's session.

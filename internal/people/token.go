@@ -26,6 +26,9 @@ const (
 // CreateToken makes a token of an operator's and gives its text, this once. One that is
 // made by a program's own token does not outlive that.
 func (p *People) CreateToken(ctx context.Context, of store.Operator, name string, expiresAt time.Time) (t store.OperatorToken, text merchant.Secret, err error) {
+	if !p.IsFresh(ctx) {
+		return t, "", errNotFresh
+	}
 	now := p.Clock.Now()
 	if expiresAt.IsZero() {
 		expiresAt = now.Add(DefaultTokenLife)
