@@ -93,7 +93,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// From the first signal on the default is back: a second one ends at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(&program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+	os.Exit(run(&program{ctx: ctx, stdin: os.Stdin, stdout: plainAt(os.Stdout), stderr: os.Stderr}, os.Args[1:]))
 }
 
 func run(p *program, args []string) int {
@@ -170,6 +170,6 @@ func (p *program) fail(err error, code int) int {
 	for line := range strings.Lines(err.Error()) {
 		parts = append(parts, strings.TrimRight(strings.TrimSpace(line), ":"))
 	}
-	fmt.Fprintln(p.stderr, "sepad: "+strings.Join(parts, ": "))
+	fmt.Fprintln(plain{p.stderr}, "sepad: "+strings.Join(parts, ": "))
 	return code
 }

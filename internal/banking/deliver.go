@@ -60,20 +60,46 @@ func withPlace(ctx context.Context, account *Account, work func(place) error) er
 	}
 	server, err := dial(ctx, account.Terms.SFTP)
 	if err != nil {
-		return err
+		return foreign{errors.Join(errAway, err)}
 	}
-	return errors.Join(work(server), server.Close())
+	if err := errors.Join(work(server), server.Close()); err != nil {
+		return foreign{err}
+	}
+	return nil
 }
 
+// foreign is an error with words of a stranger's server in it, as they can be kept and shown.
+type foreign struct{ error }
+
+// longestWords is how much of them is.
+const longestWords = 1000
+
+func (f foreign) Error() string {
+	text := label(strings.ReplaceAll(f.error.Error(), "\n", ": "))
+	if len(text) > longestWords {
+		text = strings.ToValidUTF8(text[:longestWords], "") + "…"
+	}
+	return text
+}
+
+func (f foreign) Unwrap() error { return f.error }
+
 // Deliver puts every file that waits where its bank fetches it, and says how many were. One that cannot be delivered
-// stays, says why, and does not hold up the others.
+// stays, says why, and does not hold up the others: a server that hangs is waited for once.
 func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, failed error) {
 	waiting, err := b.store().BankFilesWaiting(ctx)
 	if err != nil {
 		return 0, err
 	}
+	away := map[uuid.UUID]error{}
 	for _, file := range waiting {
-		err := b.deliver(ctx, &file, now)
+		err := away[file.GatewayID]
+		if err == nil {
+			err = b.deliver(ctx, &file, now)
+		}
+		if errors.Is(err, errAway) {
+			away[file.GatewayID] = err
+		}
 		switch {
 		case errors.Is(err, errUnproven): // it waits with its account
 		case err == nil:

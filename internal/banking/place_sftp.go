@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/pkg/sftp"
@@ -23,11 +24,41 @@ import (
 type server struct {
 	*sftp.Client
 	connection *ssh.Client
+	meter      *meter
 	out, in    string
 }
 
-// serverPatience bounds how long a server may take for a whole delivery: one that hangs is tried again later.
-const serverPatience = 5 * time.Minute
+const (
+	// serverPatience bounds how long a server may take for a whole delivery: one that hangs is tried again later.
+	// dialPatience is how long it may take to be there at all.
+	serverPatience = 5 * time.Minute
+	dialPatience   = 30 * time.Second
+	// largestListing is more than the names of a hundred thousand files.
+	largestListing = 16 << 20
+)
+
+// errAway tells that a server let nobody in. Whatever else is for it waits too.
+var errAway = errors.New("the bank's server cannot be used")
+
+// meter breaks a connection over which more comes than can be meant: a list of files is held as a whole, and a server
+// that never ends it would take all memory.
+type meter struct {
+	net.Conn
+	left atomic.Int64
+}
+
+var errTooMuch = errors.New("the bank's server sends without end")
+
+// allow says how many bytes may come from now on.
+func (m *meter) allow(bytes int64) { m.left.Store(bytes) }
+
+func (m *meter) Read(into []byte) (int, error) {
+	n, err := m.Conn.Read(into)
+	if m.left.Add(int64(-n)) < 0 {
+		return 0, errors.Join(errTooMuch, m.Close())
+	}
+	return n, err
+}
 
 // dial logs in at the bank's server. It must show the key that the operator was told: nobody else gets the files.
 func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
@@ -44,10 +75,12 @@ func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
 		return nil, errors.New("the host key of the bank's server is no public key")
 	}
 	address := net.JoinHostPort(to.Host, strconv.Itoa(to.Port))
-	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	dialed, err := (&net.Dialer{Timeout: dialPatience}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
+	connection := &meter{Conn: dialed}
+	connection.allow(largestListing)
 	stopOnEnd(ctx, connection)
 	handshake, channels, requests, err := ssh.NewClientConn(connection, address, &ssh.ClientConfig{
 		User: to.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(hostKey),
@@ -61,7 +94,7 @@ func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	return &server{Client: files, connection: client, out: to.Out, in: to.In}, nil
+	return &server{Client: files, connection: client, meter: connection, out: to.Out, in: to.In}, nil
 }
 
 // algorithmsOf are by which a server may prove that it has a key. That of RSA's own name is one that servers no longer use.
@@ -81,9 +114,10 @@ func stopOnEnd(ctx context.Context, connection net.Conn) {
 	})
 }
 
-// Close ends the connection.
+// Close ends the connection, and only then what goes over it: that would wait for the server to say goodbye. Whatever was
+// done has been confirmed.
 func (s *server) Close() error {
-	return errors.Join(s.Client.Close(), ignoreClosed(s.connection.Close()))
+	return errors.Join(ignoreClosed(s.connection.Close()), ignoreClosed(s.Client.Close()))
 }
 
 func ignoreClosed(err error) error {
@@ -149,6 +183,7 @@ func (s *server) Leftovers() ([]string, error) { return s.pick(s.out, isTemporar
 
 // pick gives the files of a folder whose names fit, in order.
 func (s *server) pick(folder string, fits func(name string) bool) (names []string, err error) {
+	s.meter.allow(largestListing)
 	entries, err := s.ReadDir(folder)
 	for _, entry := range entries {
 		if entry.Mode().IsRegular() && fits(entry.Name()) {
@@ -170,6 +205,7 @@ func (s *server) fetch(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer from.Close()
+	s.meter.allow(2 * largestFetch)
 	file, err := Spool(from, largestFetch)
 	if err != nil {
 		return nil, nil, err

@@ -34,6 +34,8 @@ type bankServer struct {
 	address *net.TCPAddr
 	// taken and given are how many bytes a connection lives for.
 	taken, given atomic.Int64
+	// answers take the place of the folder's files.
+	answers *sftp.Handlers
 }
 
 func newBankServer(t *testing.T) *bankServer {
@@ -68,7 +70,7 @@ func newBankServerOf(t *testing.T, hostKey ssh.Signer) *bankServer {
 			if err != nil {
 				return
 			}
-			go serveFiles(mortal{connection, &s.taken, &s.given}, config)
+			go s.serve(mortal{connection, &s.taken, &s.given}, config)
 		}
 	}()
 	return s
@@ -89,8 +91,8 @@ func newKey(t *testing.T, file string) ssh.Signer {
 	return signer
 }
 
-// serveFiles serves one connection until its client leaves.
-func serveFiles(connection net.Conn, config *ssh.ServerConfig) {
+// serve serves one connection until its client leaves.
+func (s *bankServer) serve(connection net.Conn, config *ssh.ServerConfig) {
 	defer connection.Close()
 	_, channels, requests, err := ssh.NewServerConn(connection, config)
 	if err != nil {
@@ -107,6 +109,10 @@ func serveFiles(connection net.Conn, config *ssh.ServerConfig) {
 				_ = request.Reply(request.Type == "subsystem", nil)
 			}
 		}()
+		if s.answers != nil {
+			_ = sftp.NewRequestServer(channel, *s.answers).Serve()
+			continue
+		}
 		server, err := sftp.NewServer(channel)
 		if err != nil {
 			return
