@@ -41,3 +41,24 @@ func TestDeployNamesRealSettings(t *testing.T) {
 		t.Errorf("only %d settings are named in deploy/", seen)
 	}
 }
+
+// TestContainersHaveWhereFilesLie holds the containers, whose own files cannot be written, to a
+// place for what a bank sends: without it no answer of a bank could be taken in.
+func TestContainersHaveWhereFilesLie(t *testing.T) {
+	t.Parallel()
+	readOnly := regexp.MustCompile(`(?m)^\s*(read_only|readOnlyRootFilesystem): true$`)
+	place := regexp.MustCompile(`tmpfs: \[/tmp\]|mountPath: /tmp\}`)
+	seen := 0
+	for _, f := range projectFiles(t) {
+		if !f.under("deploy") || !readOnly.Match(f.text) {
+			continue
+		}
+		seen++
+		if !place.Match(f.text) {
+			t.Errorf("%s has a container that cannot write, and no /tmp", f.path)
+		}
+	}
+	if seen < 2 {
+		t.Errorf("only %d files have such containers", seen)
+	}
+}
