@@ -94,9 +94,9 @@ rotation: test-packages bin/testenv ## Rotate the encryption keys of processes u
 	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^TestKeysAreRotatedUnderLoad$$' ./internal/app
 
 .PHONY: upgrade
-upgrade: test-packages bin/testenv ## Bring processes from the version before to this one and back, side by side under load
+upgrade: test-packages bin/testenv ## Bring processes from the version before to this one and back, side by side under load [PREVIOUS=program of the release before]
 	@scripts/require-test TestRollingUpgrade ./cmd/sepad
-	@$(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^Test(RollingUpgrade|UpgradeOfOneMachine)$$' ./cmd/sepad
+	@SEPAD_TEST_UPGRADE=1 SEPAD_TEST_PREVIOUS='$(abspath $(PREVIOUS))' $(WITH_SERVERS) go test -count=1 -v -timeout=15m -run '^Test(RollingUpgrade|UpgradeOfOneMachine)$$' ./cmd/sepad
 
 .PHONY: mutate
 mutate: test-packages bin/testenv bin/mutate ## Change the program in small ways and list what no test notices [PKG=./internal/store N=40 SEED=1 MATCH=Settle OWN=1]
