@@ -185,6 +185,13 @@ func TestAPasskeyThatIsNone(t *testing.T) {
 				t.Errorf("a copy that counts on: %v", err)
 			}
 		},
+	})
+}
+
+// TestAPasskeyThatIsAnothers takes answers and devices to where they do not belong.
+func TestAPasskeyThatIsAnothers(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
 		"an answer is good once, and in its own browser": func(t *testing.T, c *counter) {
 			d := newDevice(t)
 			if err := c.register(t, c.ada, c.welcomed(t), d, honest); err != nil {
