@@ -20,5 +20,5 @@ var AdminAPI []byte
 // Documents are the texts that the documentation site is made of, by their paths.
 //
 //go:embed docs/guides/*.md docs/contract.md docs/states.md docs/reason-codes.md docs/operations.md docs/rights.md
-//go:embed docs/metrics-and-logs.md docs/security.md docs/gateways.md docs/images/*.png CHANGELOG.md
+//go:embed docs/metrics-and-logs.md docs/security.md docs/gateways.md docs/performance.md docs/scaling.md docs/images/*.png CHANGELOG.md
 var Documents embed.FS

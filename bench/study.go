@@ -27,6 +27,7 @@ type study struct {
 }
 
 var studies = map[string]study{
+	"growth":     {2_000_000, studyGrowth},
 	"night":      {200_000, studyNight},
 	"partitions": {10_000_000, studyPartitions},
 }

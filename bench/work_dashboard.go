@@ -39,6 +39,8 @@ const (
 	fewPayments      = 10_000
 	manyPayments     = 100_000
 	manyPaymentsFull = 2_000_000
+	// paymentsEach is how many payments a purchase has.
+	paymentsEach = 4
 	// looks is how often each page is looked at by itself, to tell which are the slowest.
 	looks = 15
 )
@@ -83,7 +85,7 @@ func (l *lab) openCounter(ctx context.Context, name string, payments int) (*coun
 	}
 	c := &counter{server: server, payments: payments}
 	l.say("%s: writing %d payments", name, payments)
-	if err = fill(ctx, databaseURL, fmt.Sprintf(counterSQL, payments, ledgerEnd.UnixMicro())); err == nil {
+	if err = fill(ctx, databaseURL, fmt.Sprintf(counterSQL, payments, ledgerEnd.UnixMicro(), paymentsEach)); err == nil {
 		c.cookie, err = signIn(ctx, databaseURL)
 	}
 	if err != nil {
@@ -134,7 +136,7 @@ func signIn(ctx context.Context, databaseURL string) (cookie string, err error) 
 // paths are every list, and what is typed into search fields: what names one record is in
 // the middle of them.
 func (c *counter) paths() (all []string) {
-	payment, purchase := c.payments/2, c.payments/2/4
+	payment, purchase := c.payments/2, c.payments/2/paymentsEach
 	for _, list := range []string{"transactions", "sessions", "subscriptions", "chargebacks", "leads", "mandates", "events"} {
 		all = append(all, "/dashboard/"+list+"/")
 		for _, typed := range []string{

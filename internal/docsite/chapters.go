@@ -26,7 +26,7 @@ var (
 		{"Rules", []string{"docs/contract.md", "docs/states.md", "docs/reason-codes.md"}},
 		{"Operate", []string{
 			"docs/operations.md", "docs/guides/dashboard.md", "docs/guides/bank.md", "docs/guides/personal-data.md", "docs/rights.md", "docs/metrics-and-logs.md",
-			"docs/security.md", "docs/gateways.md",
+			"docs/security.md", "docs/gateways.md", "docs/performance.md", "docs/scaling.md",
 		}},
 	}
 	closingChapters = []chapter{{"News", []string{"CHANGELOG.md"}}}
