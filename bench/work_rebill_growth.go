@@ -171,11 +171,15 @@ func submissions(ctx context.Context, server *process) (sum int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	request.Header.Set("Authorization", "Bearer "+adminToken)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, err
 	}
 	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("/metrics answers %s", response.Status)
+	}
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		line := lines.Text()
 		if !strings.HasPrefix(line, "sepad_gateway_calls_total{") || !strings.Contains(line, `operation="submit"`) {
