@@ -349,7 +349,8 @@ func TestImportOfManyLines(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		var file strings.Builder
 		file.WriteString(header)
-		const lines = 25_000
+		size, _ := s.App.Store.BulkBatch()
+		lines := size * 5 / 2
 		for i := range lines {
 			fmt.Fprintf(&file, "M-%d,U-%d,approved,,%d.00,EUR,2026-03-01T00:00:00Z,,,\n", i%(lines-100), i, i%(lines-100)%50+1)
 		}

@@ -203,10 +203,7 @@ func TestAMoveIsRefused(t *testing.T) {
 // TestALargeDatabaseIsMoved takes some rows, to see that it is done by the thousand.
 func TestALargeDatabaseIsMoved(t *testing.T) {
 	t.Parallel()
-	rows := 200_000
-	if testing.Short() {
-		rows = 5_000
-	}
+	const rows = 20_000 // ten of the steps in which they are copied
 	env := storetest.SQLite(t)
 	shop := business(t, env)
 	env.Exec(t, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
