@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"sepad/internal/testenv/browser"
 )
 
 // binary is the program as an operator has it, built once.
@@ -40,12 +42,12 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(folder)
 	binary = filepath.Join(folder, "sepad")
-	build := exec.Command("go", "build", "-ldflags", "-X main.version=v1.2.3-test", "-o", binary, ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w -X main.version=v1.2.3-test", "-o", binary, ".")
 	if output, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, output)
 		return 1
 	}
-	return m.Run()
+	return browser.Main(m)
 }
 
 // command prepares a call of the program in a folder, with these settings and

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"sepad/internal/testenv"
+	"sepad/internal/testenv/browser"
 )
 
 // freeAddress is one of this machine at which nobody answers.
@@ -67,21 +66,7 @@ type surfer struct {
 
 func newSurfer(t *testing.T, log *lockedBuffer) *surfer {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv(testenv.RequireVariable) == "1" {
-			t.Fatal("this test needs Chromium, which is not installed")
-		}
-		t.Skip("this test needs Chromium, which is not installed")
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless,
-		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	t.Cleanup(cancel)
-	return &surfer{t, ctx, log}
+	return &surfer{t, browser.Tab(t, 3*time.Minute), log}
 }
 
 func (c *surfer) visit(address string) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -31,35 +32,55 @@ var errNoHistory = errors.New("the commit in cmd/sepad/testdata/previous_version
 
 // buildPrevious builds the commit in testdata/previous_version, unless a program is named
 // (make upgrade PREVIOUS=…). It is moved on when a release is made: to the last commit of
-// the release before.
+// the release before. The program is kept among the user's caches: to build it takes
+// longer than what is done with it.
 func buildPrevious() (path string, err error) {
 	if given := os.Getenv("SEPAD_TEST_PREVIOUS"); given != "" {
 		return given, exec.Command(given, "version").Run()
 	}
-	commit, err := os.ReadFile("testdata/previous_version")
+	text, err := os.ReadFile("testdata/previous_version")
 	if err != nil {
 		return "", err
 	}
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	commit := strings.TrimSpace(string(text))
+	path = filepath.Join(caches, "sepad-test", "sepad-"+commit+"-"+runtime.Version())
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid()) // another test process may be building it too
+	if err := buildCommit(commit, fresh); err != nil {
+		return "", err
+	}
+	return path, os.Rename(fresh, path)
+}
+
+func buildCommit(commit, program string) error {
 	source := filepath.Join(filepath.Dir(binary), "previous")
 	if err := os.Mkdir(source, 0o700); err != nil {
-		return "", err
+		return err
 	}
-	archive, err := exec.Command("git", "-C", "../..", "archive", "--format=tar", strings.TrimSpace(string(commit))).Output()
+	archive, err := exec.Command("git", "-C", "../..", "archive", "--format=tar", commit).Output()
 	if err != nil {
-		return "", errNoHistory
+		return errNoHistory
 	}
 	unpack := exec.Command("tar", "-x", "-C", source)
 	unpack.Stdin = bytes.NewReader(archive)
 	if output, err := unpack.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, output)
+		return fmt.Errorf("%w\n%s", err, output)
 	}
-	path = filepath.Join(source, "sepad-before")
-	build := exec.Command("go", "build", "-o", path, "./cmd/sepad")
+	build := exec.Command("go", "build", "-o", program, "./cmd/sepad")
 	build.Dir = source
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, output)
+		return fmt.Errorf("%w\n%s", err, output)
 	}
-	return path, nil
+	return nil
 }
 
 // needPrevious skips a test where the version before cannot be had, unless it is what was
