@@ -3,10 +3,11 @@ package main
 import "net/http"
 
 type eventsCommand struct {
-	List   eventsListCommand     `cmd:"" help:"List events that go out as webhooks, the newest first, with what became of them."`
-	Tail   eventsTailCommand     `cmd:"" help:"Print a tenant's events as they happen."`
-	Show   eventsShowCommand     `cmd:"" help:"Show one with every attempt to deliver it."`
-	Resend webhooksResendCommand `cmd:"" help:"Send events again: some by id, or all failed ones of a profile."`
+	List     eventsListCommand     `cmd:"" help:"List events that go out as webhooks, the newest first, with what became of them."`
+	Tail     eventsTailCommand     `cmd:"" help:"Print a tenant's events as they happen."`
+	Show     eventsShowCommand     `cmd:"" help:"Show one with every attempt to deliver it."`
+	Timeline eventsTimelineCommand `cmd:"" help:"Show what happened to one, in order."`
+	Resend   webhooksResendCommand `cmd:"" help:"Send events again: some by id, or all failed ones of a profile."`
 }
 
 type eventsListCommand struct {

@@ -23,6 +23,7 @@ type importCommand struct {
 	Chargebacks  importChargebacksCommand  `cmd:"" help:"Take in a processor's file of chargebacks."`
 	List         importListCommand         `cmd:"" help:"List files that were taken in, the newest first."`
 	Show         importShowCommand         `cmd:"" help:"Show what became of one, and the lines that were not taken."`
+	Timeline     importTimelineCommand     `cmd:"" help:"Show what happened to one, in order."`
 }
 
 type importTransactionsCommand struct{ importFlags }

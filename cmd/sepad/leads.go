@@ -18,11 +18,12 @@ import (
 )
 
 type leadsCommand struct {
-	List   leadsListCommand   `cmd:"" help:"List persons, the newest first."`
-	Show   leadsShowCommand   `cmd:"" help:"Show one."`
-	Export leadsExportCommand `cmd:"" help:"Print everything that is known of a person, as JSON."`
-	Erase  leadsEraseCommand  `cmd:"" help:"Overwrite everything that names a person; amounts, dates and references stay."`
-	Erased leadsErasedCommand `cmd:"" help:"Print by what erased persons are known again, for the restore of a backup."`
+	List     leadsListCommand     `cmd:"" help:"List persons, the newest first."`
+	Show     leadsShowCommand     `cmd:"" help:"Show one."`
+	Timeline leadsTimelineCommand `cmd:"" help:"Show what happened to one, in order: all that they bought."`
+	Export   leadsExportCommand   `cmd:"" help:"Print everything that is known of a person, as JSON."`
+	Erase    leadsEraseCommand    `cmd:"" help:"Overwrite everything that names a person; amounts, dates and references stay."`
+	Erased   leadsErasedCommand   `cmd:"" help:"Print by what erased persons are known again, for the restore of a backup."`
 }
 
 // personFlags name a person.

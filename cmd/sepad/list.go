@@ -164,9 +164,10 @@ type sessionsShowCommand struct{ recordFlags }
 func (c *sessionsShowCommand) Run(p *program) error { return c.show(p, "sessions/") }
 
 type chargebacksCommand struct {
-	List chargebacksListCommand `cmd:"" help:"List chargebacks, the newest first."`
-	Show chargebacksShowCommand `cmd:"" help:"Show one."`
-	Add  chargebacksAddCommand  `cmd:"" help:"Record by hand what no gateway has reported."`
+	List     chargebacksListCommand     `cmd:"" help:"List chargebacks, the newest first."`
+	Show     chargebacksShowCommand     `cmd:"" help:"Show one."`
+	Timeline chargebacksTimelineCommand `cmd:"" help:"Show what happened to one, in order."`
+	Add      chargebacksAddCommand      `cmd:"" help:"Record by hand what no gateway has reported."`
 }
 
 type chargebacksListCommand struct {

@@ -74,6 +74,8 @@ func listByCommand(t *testing.T, folder, sold string) {
 		{"transactions timeline " + sold, "KIND"},
 		{"transactions timeline --json " + sold, `"entries": [`},
 		{"sessions timeline " + firstMatch(mustSepad(t, folder, "sessions", "list", "--json"), `"id": "([^"]+)"`), "KIND"},
+		{"leads timeline " + firstMatch(mustSepad(t, folder, "leads", "list", "--json"), `"id": "([^"]+)"`), "The payer became known."},
+		{"events timeline " + firstMatch(mustSepad(t, folder, "events", "list", "--json"), `"id": "([^"]+)"`), "KIND"},
 		{"audit list", "OBJECT TYPE"},
 		{"audit list --json", `"action"`},
 		{"gateways adapters", "Sandbox"},

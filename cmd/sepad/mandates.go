@@ -13,7 +13,8 @@ import (
 )
 
 type mandatesCommand struct {
-	Show mandatesShowCommand `cmd:"" help:"Show what the payer agreed to under a mandate's reference."`
+	Show     mandatesShowCommand     `cmd:"" help:"Show what the payer agreed to under a mandate's reference."`
+	Timeline mandatesTimelineCommand `cmd:"" help:"Show what happened under one, in order."`
 }
 
 type mandatesShowCommand struct {

@@ -44,3 +44,23 @@ func (c *transactionsTimelineCommand) Run(p *program) error { return c.relate(p,
 type subscriptionsTimelineCommand struct{ timelineFlags }
 
 func (c *subscriptionsTimelineCommand) Run(p *program) error { return c.relate(p, "subscriptions/") }
+
+type chargebacksTimelineCommand struct{ timelineFlags }
+
+func (c *chargebacksTimelineCommand) Run(p *program) error { return c.relate(p, "chargebacks/") }
+
+type leadsTimelineCommand struct{ timelineFlags }
+
+func (c *leadsTimelineCommand) Run(p *program) error { return c.relate(p, "leads/") }
+
+type mandatesTimelineCommand struct{ timelineFlags }
+
+func (c *mandatesTimelineCommand) Run(p *program) error { return c.relate(p, "mandates/") }
+
+type eventsTimelineCommand struct{ timelineFlags }
+
+func (c *eventsTimelineCommand) Run(p *program) error { return c.relate(p, "webhook-deliveries/") }
+
+type importTimelineCommand struct{ timelineFlags }
+
+func (c *importTimelineCommand) Run(p *program) error { return c.relate(p, "imports/") }
