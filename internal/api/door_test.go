@@ -52,7 +52,7 @@ func TestTheDoorIsShutWhileTooManyPay(t *testing.T) {
 	pay := apptest.PayRequest(token, apptest.Approved)
 	apptest.Eventually(t, "the door is shut", func() bool { return s.App.Store.Admit(ctx) != nil })
 	refused := map[string]apptest.Request{
-		"a payment": pay, "a page": {Method: http.MethodPost, Path: "/pay/" + token + "/"}, "a payment that cannot be read": {Method: http.MethodPost, Path: pay.Path},
+		"a payment": pay, "a page": {Method: http.MethodPost, Path: "/pay/" + token + "/?lang=de"}, "a payment that cannot be read": {Method: http.MethodPost, Path: pay.Path},
 	}
 	maps.Copy(refused, lists)
 	for name, r := range refused {
@@ -62,6 +62,9 @@ func TestTheDoorIsShutWhileTooManyPay(t *testing.T) {
 		}
 		if isPage := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html"); isPage != (name == "a page") {
 			t.Errorf("%s is told in %s", name, answer.Header.Get("Content-Type"))
+		}
+		if name == "a page" && !strings.Contains(string(answer.Raw), `<html lang="de"`) {
+			t.Errorf("a payer who reads German is told %s", answer.Raw)
 		}
 	}
 	s.Create(t, apptest.Direct())
