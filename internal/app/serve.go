@@ -84,13 +84,19 @@ func (a *App) stop(ctx context.Context, servers []*http.Server) (err error) {
 	for _, server := range servers {
 		err = errors.Join(err, server.Shutdown(ctx))
 	}
-	if _, unready := a.readiness.prove(ctx, a.proveReady); unready != nil {
+	_, unready := a.readiness.prove(ctx, a.proveReady)
+	if unready != nil {
 		hanging, cancel := context.WithTimeout(ctx, hangingMargin)
 		defer cancel()
 		ctx = hanging
 	}
-	err = errors.Join(err, a.runner.Stop(ctx))
-	return errors.Join(err, a.keyUses.Flush(ctx, a.Store, a.world.Now()))
+	left := errors.Join(a.runner.Stop(ctx), a.keyUses.Flush(ctx, a.Store, a.world.Now()))
+	if left != nil && unready != nil {
+		// Nobody who told it to end can do better than to start it again.
+		a.logger.WarnContext(ctx, "ended without the database: what was under way is taken up again", "error", left)
+		return err
+	}
+	return errors.Join(err, left)
 }
 
 // flushKeyUses writes now and then when keys were last used.
