@@ -24,8 +24,8 @@ const (
 	// steps of the database's, 5 s each, and what a busy machine adds.
 	faultPatience = 12 * time.Second
 	// endPatience is how long a process may take to end while nothing is answered: for those
-	// who wait, and for jobs that wait in vain.
-	endPatience = 20 * time.Second
+	// who wait, for jobs that wait in vain, and for connections that nobody closes.
+	endPatience = 40 * time.Second
 	// backPatience is how long after the end of a fault the first payment is through.
 	backPatience = 10 * time.Second
 )
