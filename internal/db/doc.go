@@ -8,8 +8,8 @@
 // One SQL text serves two engines. postgres.go pipelines a unit of work over
 // native pgx: its statements and the commit are one round trip, which units that
 // say so share with others of the same time (postgres_group.go). sqlite.go has
-// one writer that commits many concurrent units of work in one transaction,
-// each under its own savepoint. What differs between the engines is an engine
+// one writer that commits many concurrent units of work in one transaction, each
+// under its own savepoint when one of them is refused. What differs between the engines is an engine
 // method, never an if around a query.
 //
 // A unit rests on requirements: statements that must touch a row. Where one does

@@ -28,9 +28,10 @@ type unit struct {
 }
 
 // groupCommit runs concurrent units of work in one transaction, because a sync
-// to disk costs more than all else: each unit has a savepoint of its own, and
-// is answered after the one commit. The closures run here, on one goroutine,
-// since the connection may only be used by one.
+// to disk costs more than all else: each is answered after the one commit. When
+// one is refused they run once more, each under a savepoint of its own. The
+// closures run here, on one goroutine, since the connection may only be used by
+// one.
 type groupCommit struct {
 	writer *sql.DB
 	writes *prepared
@@ -91,31 +92,76 @@ func (g *groupCommit) commit(first *unit) {
 	// one would roll back all of them.
 	ctx := context.Background()
 	g.writes.prepareScheduled(ctx)
-	tx, err := g.writer.BeginTx(ctx, nil)
-	if err != nil {
-		first.done <- fmt.Errorf("db: begin: %w", err)
-		return
+	units, tx, err := g.runTogether(ctx, first)
+	if err == nil && tx == nil && len(units) > 1 {
+		units, tx, err = g.runApart(ctx, units)
 	}
-	var ran []*unit
+	if err == nil && tx != nil {
+		err = g.finish(tx)
+	}
+	answer(units, err)
+}
+
+// runTogether runs units without savepoints, for which SQLite would keep a copy of
+// every page that they touch. When one is refused all are taken back, and there is no
+// transaction any more.
+func (g *groupCommit) runTogether(ctx context.Context, first *unit) (ran []*unit, tx *sql.Tx, err error) {
+	if tx, err = g.begin(ctx); err != nil {
+		return []*unit{first}, nil, err
+	}
 	for u := first; u != nil; u = g.next(len(ran)) {
+		ran = append(ran, u)
+		if u.refusal = u.ctx.Err(); u.refusal != nil {
+			continue
+		}
+		if u.refusal = g.attempt(ctx, tx, u); u.refusal != nil {
+			_ = tx.Rollback() // it may have been rolled back already, as when the disk is full
+			return ran, nil, nil
+		}
+	}
+	return ran, tx, nil
+}
+
+// runApart runs units of which one was refused, and those that wait behind them, each
+// under a savepoint of its own.
+func (g *groupCommit) runApart(ctx context.Context, again []*unit) (ran []*unit, tx *sql.Tx, err error) {
+	if tx, err = g.begin(ctx); err != nil {
+		return again, nil, err
+	}
+	for u := again[0]; u != nil; {
 		ran = append(ran, u)
 		u.refusal = g.runUnit(ctx, tx, u)
 		if lost, ok := errors.AsType[*lostTransactionError](u.refusal); ok {
 			_ = tx.Rollback()
-			answer(ran, lost)
-			return
+			return append(ran, again[min(len(ran), len(again)):]...), nil, lost
+		}
+		if len(ran) < len(again) {
+			u = again[len(ran)]
+		} else {
+			u = g.next(len(ran))
 		}
 	}
-	err = tx.Commit()
+	return ran, tx, nil
+}
+
+func (g *groupCommit) begin(ctx context.Context) (*sql.Tx, error) {
+	tx, err := g.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("db: begin: %w", err)
+	}
+	return tx, nil
+}
+
+func (g *groupCommit) finish(tx *sql.Tx) error {
+	err := tx.Commit()
 	if err == nil {
 		err = g.intact()
 	}
 	if err != nil {
 		_ = tx.Rollback()
-		answer(ran, fmt.Errorf("db: commit: %w", err))
-		return
+		return fmt.Errorf("db: commit: %w", err)
 	}
-	answer(ran, nil)
+	return nil
 }
 
 // next gives a unit that is already waiting, or nil. Units that failed count

@@ -185,8 +185,10 @@ func testGroupBound(t *testing.T, c *crowd) {
 	answers := make([]error, 2*db.GroupSize)
 	var ran atomic.Int32
 	for i := range answers {
+		var first sync.Once
 		c.join(t.Context(), &answers[i], func(*store.Tx) error {
-			position := ran.Add(1) + 1 // the first unit came before
+			first.Do(func() { ran.Add(1) })
+			position := ran.Load() + 1 // the first unit came before
 			if notes(t, c.Env) == 1 {
 				committedAt.CompareAndSwap(0, position)
 			}
