@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"encoding/base64"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,9 +50,21 @@ func (p *tab) choose(id, label string) {
 	}
 }
 
+// merchantsLogo is a merchant's own picture, at an address of this machine.
+func merchantsLogo(t *testing.T) string {
+	t.Helper()
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 40" width="200" height="40">
+			<path d="M2 36 20 8l10 16 6-8 12 20z" fill="#1f6f54"/><text x="58" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#16372c">Bergladen</text></svg>`))
+	}))
+	t.Cleanup(host.Close)
+	return host.URL + "/logo.svg"
+}
+
 func TestACampaignIsMadeAndPaidInTheBrowser(t *testing.T) {
 	t.Parallel()
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+	apptest.EachWith(t, allowPrivate, func(t *testing.T, s *apptest.Server) {
 		p := signInAsDeveloper(t, s)
 		p.open("/dashboard/setup/", "Setup")
 		p.picture("setup")
@@ -61,9 +74,16 @@ func TestACampaignIsMadeAndPaidInTheBrowser(t *testing.T) {
 		p.checkAccessible("setup-merchant")
 		p.open(shopSetup+"hosted-pages/"+standardPage+"/", "Standard page")
 		p.await(`document.querySelector("iframe").contentDocument?.body?.innerText.includes("Your order")`)
+		p.await(`document.body.innerText.includes("There is no picture at this address")`) // nobody is asked from here
+		evaluate[bool](p, `(() => { const field = document.getElementById("branding.logo_url"); field.focus(); field.select(); return true; })()`)
+		p.do(chromedp.KeyEvent(merchantsLogo(t)))
+		p.await(`[...document.querySelectorAll(".logos .plate img")].some((i) => i.naturalWidth > 0)`)
+		p.await(`!document.body.innerText.includes("There is no picture at this address")`)
 		evaluate[bool](p, `(() => { const field = document.getElementById("content.headline"); field.focus(); field.setSelectionRange(99, 99); return true; })()`)
 		p.do(chromedp.KeyEvent(" of today"))
 		p.await(`document.querySelector("iframe").contentDocument?.body?.innerText.includes("Your order of today")`) // as it would be saved
+		p.await(`document.querySelector("iframe").contentDocument?.querySelector(".logo img")?.naturalWidth > 0`)
+		evaluate[bool](p, `(() => { document.getElementById("branding.logo_url").value = "https://shop.example/logo.svg"; return true; })()`) // for who looks at the picture
 		p.picture("setup-page")
 		p.checkAccessible("setup-page")
 

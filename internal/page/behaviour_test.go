@@ -350,6 +350,8 @@ func pressEnter(t *testing.T, b *browser) {
 		p.visit(path(token))
 		p.awaitStage("pay")
 		p.do(chromedp.Focus(chromedp.ID("iban")), chromedp.KeyEvent(apptest.Approved))
+		// The page has got every key before the next one comes.
+		p.await(`document.getElementById("iban").value.replaceAll(" ", "") === "` + apptest.Approved + `"`)
 		p.press(kb.Enter)
 		if !l.scriptless {
 			p.await(`document.activeElement.id === "holder"`)
