@@ -125,3 +125,12 @@ func FuzzTokenTenant(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatCanBeAReference(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"": false, " ": false, "A B": false, "A\x00": false, "Ä": false, "A\x7f": false, "!": true, "~": true, "TXN-20260101-AAAAAAAA": true} {
+		if IsReference(text) != want {
+			t.Errorf("%q is a reference: %v", text, !want)
+		}
+	}
+}
