@@ -239,11 +239,17 @@
     iban.addEventListener("blur", () => afterPress(() => { if (iban.value !== "") show(iban, "iban", faults.iban()); }));
     // Enter leads to the next field, and from the last one pays where the box is
     // the consent.
+    let isLed = false;
     const onEnter = (field, go) => field?.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.isComposing) return;
       event.preventDefault();
+      isLed = true;
       go();
     });
+    // A key that led on must not press what it led to, should its second half arrive there:
+    // no key in a field pays where the button is the consent.
+    document.addEventListener("keydown", () => { isLed = false; }, true);
+    document.addEventListener("keypress", (event) => { if (isLed && event.key === "Enter") event.preventDefault(); }, true);
     const finish = () => { if (agree) form.requestSubmit(button); else button.focus(); };
     onEnter(iban, () => holder.focus());
     onEnter(holder, () => { if (asksAddress()) street.focus(); else finish(); });
