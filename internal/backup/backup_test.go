@@ -83,6 +83,10 @@ func TestABackupIsRestoredAsItWas(t *testing.T) {
 		micros := target.Now.UnixMicro()
 		restored.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = TRUE, updated_at = created_at WHERE updated_at = $1`, micros)
 		restored.Exec(t, `UPDATE deployment SET restored_to = NULL, banks_restored_to = NULL`)
+		if entries := restored.Count(t, "audit_entries WHERE action = 'database.restore'"); entries != 1 {
+			t.Errorf("%d entries tell of the restore", entries)
+		}
+		restored.Exec(t, `DELETE FROM audit_entries`)
 		if after := restored.Dump(t); after != before {
 			t.Errorf("got\n%s\nwant\n%s", after, before)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -186,10 +187,13 @@ func (f *watched) ReadAt(p []byte, at int64) (int, error) {
 	return f.File.ReadAt(p, at)
 }
 
-// Not parallel: the memory is the whole process's.
+// Not parallel, and one engine after the other: the memory is the whole process's.
 func TestAStatementOfAnyLengthTakesTheSameMemory(t *testing.T) {
+	var turn sync.Mutex
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		b := setup(t, s)
+		turn.Lock()
+		defer turn.Unlock()
 		read := func(entries int) uint64 {
 			file, err := os.Create(filepath.Join(t.TempDir(), "statement.xml"))
 			must(t, err)
