@@ -61,11 +61,19 @@ type Deed struct {
 // other.
 func (tx *Tx) Audit(deeds ...Deed) {
 	for _, d := range deeds {
-		tx.Then(`
-			INSERT INTO audit_entries (id, at, actor, operator_id, address, action, object_type, object_id, tenant_id, was, became)
-			VALUES ($1, db_now(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			payment.NewID(), tx.actor.Name, idOrNull(tx.actor.OperatorID), tx.actor.Address, d.Action, d.ObjectType, d.ObjectID, idOrNull(d.tenant()),
-			auditText(d.Before), auditText(d.After))
+		tx.Then(insertEntry+` VALUES (`+entryPlaces+`)`, tx.entryValues(d)...)
+	}
+}
+
+const (
+	insertEntry = `INSERT INTO audit_entries (id, at, actor, operator_id, address, action, object_type, object_id, tenant_id, was, became)`
+	entryPlaces = `$1, db_now(), $2, $3, $4, $5, $6, $7, $8, $9, $10`
+)
+
+func (tx *Tx) entryValues(d Deed) []any {
+	return []any{
+		payment.NewID(), tx.actor.Name, idOrNull(tx.actor.OperatorID), tx.actor.Address, d.Action, d.ObjectType, d.ObjectID, idOrNull(d.tenant()),
+		auditText(d.Before), auditText(d.After),
 	}
 }
 

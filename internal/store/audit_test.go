@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -73,4 +74,38 @@ func TestTheAuditTrailIsAChain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAPauseOfTheServiceLeavesOneEntry has an account paused again and again, as every refused rebill asks for it.
+func TestAPauseOfTheServiceLeavesOneEntry(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		entries := func() int {
+			return env.Count(t, "audit_entries WHERE action = 'gateway.pause' AND actor = 'service' AND became LIKE '%AC03%'")
+		}
+		pause := func(reason payment.PauseReason) {
+			env.Write(t, func(tx *store.Tx) error {
+				tx.PauseRebills(payment.RebillPause{TenantID: shop.ID, GatewayID: shop.Gateway.ID, Reason: reason, Code: "AC03", Since: env.Now, Until: env.Now})
+				return nil
+			})
+		}
+		pause(payment.PausedAway)
+		if got := entries(); got != 0 {
+			t.Errorf("a gateway that is away left %d entries", got)
+		}
+		pause(payment.PausedByCreditorCode)
+		pause(payment.PausedByCreditorCode)
+		if got := entries(); got != 1 {
+			t.Errorf("%d entries", got)
+		}
+		env.Write(t, func(tx *store.Tx) error {
+			tx.ResumeRebills(shop.ID, shop.Gateway.ID, payment.PausedByCreditorCode)
+			return nil
+		})
+		pause(payment.PausedByCreditorCode)
+		if got := entries(); got != 2 {
+			t.Errorf("%d entries after a second pause", got)
+		}
+	})
 }

@@ -14,6 +14,9 @@ const pauseColumns = `tenant_id, gateway_id, reason, reason_code, since, paused_
 // PauseRebills holds the rebills of a gateway account back. A pause that a person
 // must end stays as it is; one for a gateway that is away goes on since its start.
 func (tx *Tx) PauseRebills(p payment.RebillPause) {
+	if p.Reason != payment.PausedAway {
+		tx.auditPause(p)
+	}
 	tx.Then(`
 		INSERT INTO rebill_pauses (`+pauseColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (tenant_id, gateway_id) DO UPDATE SET reason = excluded.reason, reason_code = excluded.reason_code,
@@ -21,6 +24,19 @@ func (tx *Tx) PauseRebills(p payment.RebillPause) {
 			paused_until = excluded.paused_until
 		WHERE rebill_pauses.reason = 'away'`,
 		p.TenantID, p.GatewayID, string(p.Reason), p.Code, db.Micros(p.Since), db.Micros(p.Until))
+}
+
+// auditPause tells of a pause that a person must end, once: every further rebill that is
+// refused for it asks for it again.
+func (tx *Tx) auditPause(p payment.RebillPause) {
+	pause := Deed{
+		Action: "gateway.pause", ObjectType: "gateway", ObjectID: p.GatewayID.String(), TenantID: p.TenantID,
+		After: map[string]any{"reason": p.Reason, "reason_code": p.Code, "since": p.Since},
+	}
+	values := tx.entryValues(pause)
+	tx.Then(insertEntry+` SELECT `+entryPlaces+` WHERE NOT EXISTS (
+		SELECT 1 FROM rebill_pauses WHERE tenant_id = `+db.Place(len(values)+1)+` AND gateway_id = `+db.Place(len(values)+2)+` AND reason <> 'away')`,
+		append(values, p.TenantID, p.GatewayID)...)
 }
 
 // ResumeRebills ends a pause for a reason, if there is one.
