@@ -112,10 +112,9 @@ func (p *postgres) commit(ctx context.Context, units []*sharedUnit) error {
 		return p.commitAlone(ctx, units[0])
 	}
 	batch, err := p.batchOfGroup(ctx, units)
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.connections.SendBatch(ctx, batch).Close()
 	}
-	err = p.connections.SendBatch(ctx, batch).Close()
 	if wasTakenBack(err) {
 		return errGroupGivenUp
 	}

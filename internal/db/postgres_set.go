@@ -145,6 +145,9 @@ func (s statement) forMany(text string, types []string) string {
 	many := "WITH many AS (SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS rows (" + strings.Join(names, ", ") + "))"
 	writing, next := fromMany(text), fromMany(s.next.SQL)
 	switch {
+	case s.none == nil && strings.HasPrefix(writing, "UPDATE "):
+		// A row that two units change is changed once by a set, and nobody counts.
+		return ""
 	case writing == "" || s.next.SQL != "" && next == "":
 		return ""
 	case s.next.SQL != "":

@@ -33,6 +33,18 @@ func TestStatementsForManyRows(t *testing.T) {
 	}
 }
 
+func TestAnUpdateThatNobodyCountsIsNoSet(t *testing.T) {
+	t.Parallel()
+	update := statement{sql: "UPDATE a SET b = b + $2 WHERE id = $1"}
+	if form := update.forMany(update.sql, []string{"uuid", "int8"}); form != "" {
+		t.Errorf("two changes of one row would be one: %s", form)
+	}
+	update.none = ErrNoRow
+	if form := update.forMany(update.sql, []string{"uuid", "int8"}); form == "" {
+		t.Error("one that must change a row for each has no form")
+	}
+}
+
 func TestStatementsOfOneUnitStayInTheirOrder(t *testing.T) {
 	t.Parallel()
 	unit := func(texts ...string) *sharedUnit {

@@ -65,7 +65,9 @@ func (tx *Tx) Relax() {
 
 // Share lets the unit commit together with others of its kind that come at the same
 // time, where that is quicker. Kind is the table whose row it may have to queue for; a
-// group takes such rows in order. It is for short units of statements alone.
+// group takes such rows in order, and writes what its units say in the same words as
+// one statement. It is for short units of statements alone, none of which changes one row
+// twice in the same words.
 func (tx *Tx) Share(kind, row string) { tx.sharedKind, tx.sharedRow = kind, row }
 
 // Apart keeps the unit to itself: it takes rows in an order of its own.
