@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"sepad/internal/backup"
@@ -108,7 +107,7 @@ func (c *restoreCommand) restore(p *program) error {
 	if err != nil {
 		return err
 	}
-	lists, err := filepath.Glob(filepath.Join(filepath.Dir(c.File), "*"+erasedSuffix))
+	lists, err := erasedBeside(c.File)
 	if err != nil {
 		return err
 	}

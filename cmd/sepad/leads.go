@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -159,6 +160,19 @@ func writeErased(p *program, st *store.Store, path string) (names int, err error
 	}
 	names, err = privacy.WriteErased(p.ctx, st, file)
 	return names, errors.Join(err, file.Sync(), file.Close())
+}
+
+// erasedBeside finds the lists in a backup's folder. Its name may hold any characters, and
+// one that cannot be looked through is told: who was erased would come back.
+func erasedBeside(backup string) (lists []string, err error) {
+	folder := filepath.Dir(backup)
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), erasedSuffix) && !entry.IsDir() {
+			lists = append(lists, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return lists, err
 }
 
 // readErased takes lists in.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,6 +122,27 @@ func TestAPersonIsErasedAndStaysSo(t *testing.T) {
 			restored.refused("not found", "leads", "export", ada)
 			restored.must("leads", "export", bob)
 		})
+	}
+}
+
+// TestListsBesideABackup: whatever the folder is called, no list in it is passed over.
+func TestListsBesideABackup(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), `[2026] what* is\kept?`)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.backup", "a.backup.erased", "later.erased"} {
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lists, err := erasedBeside(filepath.Join(folder, "a.backup"))
+	if want := []string{filepath.Join(folder, "a.backup.erased"), filepath.Join(folder, "later.erased")}; err != nil || !slices.Equal(lists, want) {
+		t.Errorf("got %q: %v", lists, err)
+	}
+	if _, err := erasedBeside(filepath.Join(folder, "gone", "a.backup")); err == nil {
+		t.Error("a folder that cannot be looked through is passed over")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -66,6 +67,32 @@ func TestARefundIsMadeOnceUnderItsKey(t *testing.T) {
 			s.Do(t, under("refund-1", refunds(id, ten))).Want(t, http.StatusCreated, nil)
 			wantTransaction(t, s, id, apptest.Fields{"refunded_amount": "21.00"})
 		})
+	})
+}
+
+// TestEveryOperatorHasKeysOfTheirOwn: who names a call as somebody else did neither gets
+// what that one made nor is held up by it.
+func TestEveryOperatorHasKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		_, id := sale(t, s, apptest.Approved)
+		as := func(token string) apptest.Request {
+			r := under("monday", refunds(id, apptest.Body{"amount": "5.00"}))
+			r.Key = token
+			return r
+		}
+		made := map[string]string{}
+		for _, token := range []string{apptest.AdminToken, tokenOf(t, s, store.Finance), tokenOf(t, s, store.Finance, apptest.Shop)} {
+			first := s.Do(t, as(token)).Want(t, http.StatusCreated, nil).Text(t, "id")
+			if again := s.Do(t, as(token)).Want(t, http.StatusCreated, nil).Text(t, "id"); again != first {
+				t.Errorf("a repeat made %s, not %s", again, first)
+			}
+			made[first] = token
+		}
+		if len(made) != 3 {
+			t.Errorf("three people made %d refunds", len(made))
+		}
+		wantTransaction(t, s, id, apptest.Fields{"refunded_amount": "15.00"})
 	})
 }
 

@@ -3,8 +3,6 @@ package admin
 import (
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"sepad/internal/banking"
 	"sepad/internal/billing"
 	"sepad/internal/checkout"
@@ -116,5 +114,5 @@ func (a *Admin) identify(r *http.Request) (people.Principal, error) {
 // requestKey names a call that makes something, so that it can be repeated. One
 // key does not serve two calls: the path belongs to what is asked for.
 func (a *Admin) requestKey(r *http.Request, body string, bad payment.Fields) store.RequestKey {
-	return web.ReadRequestKey(r, uuid.Nil, r.URL.Path+"\n"+body, a.Checkout.Clock.Now(), bad)
+	return web.ReadRequestKey(r, people.RequestScope(r.Context()), r.URL.Path+"\n"+body, a.Checkout.Clock.Now(), bad)
 }

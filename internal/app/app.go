@@ -119,6 +119,9 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	if err = a.openStore(ctx, opts); err != nil {
 		return nil, err
 	}
+	if unguarded := cfg.Unguarded(); cfg.Environment == merchant.Production && len(unguarded) > 0 {
+		a.logger.WarnContext(ctx, "data goes over a network unencrypted, or to a server whose certificate is not checked", "settings", unguarded)
+	}
 	if a.banks, err = openBanks(cfg.BankDirectory); err != nil {
 		return nil, err
 	}

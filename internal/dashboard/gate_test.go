@@ -1,7 +1,10 @@
 package dashboard_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -149,6 +152,36 @@ func TestTheDashboardIsClosed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWhoDoesNotWaitForTheAnswerIsCounted: to leave before a password is judged costs as
+// much as a wrong one.
+func TestWhoDoesNotWaitForTheAnswerIsCounted(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	const many = 25 // more than are heard in a minute
+	signIn := func(ctx context.Context, address, email string) int {
+		t.Helper()
+		form := url.Values{"email": {email}, "password": {"not the right one"}}.Encode()
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/dashboard/sign-in/", strings.NewReader(form))
+		r.RemoteAddr = address + ":4711"
+		r.Header.Set("Origin", s.URL)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer := httptest.NewRecorder()
+		s.App.Handler().ServeHTTP(answer, r)
+		return answer.Code
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for i := range many {
+		signIn(gone, "198.51.100.7", fmt.Sprintf("name-%d@counter.example", i))
+	}
+	if got := signIn(t.Context(), "198.51.100.7", "ada@counter.example"); got != http.StatusTooManyRequests {
+		t.Errorf("after %d that left the next one is a %d", many, got)
+	}
+	if got := signIn(t.Context(), "198.51.100.8", "ada@counter.example"); got != http.StatusBadRequest {
+		t.Errorf("somebody else is a %d", got)
+	}
 }
 
 func TestSignInLeadsNowhereElse(t *testing.T) {

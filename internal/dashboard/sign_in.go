@@ -47,14 +47,16 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shown := d.signInView(form.Get("email"), form.Get("next"))
-	if wait := d.judge(r, false); wait > 0 {
+	// Whoever does not wait for the answer, or is turned away, has asked for as much work
+	// and memory as whoever is wrong.
+	if wait := d.judge(r, true); wait > 0 {
 		return d.again(w, r, "sign_in", &people.WaitError{For: wait}, &shown.Problem, &shown)
 	}
 	cookie, err := d.People.SignIn(r.Context(), shown.Email, merchant.Secret(form.Get("password")), web.ClientText(r.Context()))
 	if err != nil {
-		d.judge(r, payment.KindOf(err) == payment.Invalid)
 		return d.again(w, r, "sign_in", err, &shown.Problem, &shown)
 	}
+	d.Guard.Guesses.Forgive(r.Context(), web.ClientKey(r.Context()), d.Guard.Clock.Now())
 	d.setCookie(w, cookie.Text)
 	seeOther(w, codePath+"?next="+url.QueryEscape(shown.Next))
 	return nil

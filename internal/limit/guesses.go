@@ -45,6 +45,21 @@ func (g *Guesses) Judge(ctx context.Context, key string, isWrong bool, now time.
 	return wait
 }
 
+// Forgive takes a caller's last guess back: it was counted before anybody knew that it
+// was right.
+func (g *Guesses) Forgive(ctx context.Context, key string, now time.Time) {
+	if g.shared != nil {
+		g.shared.forgive(ctx, caller{guessScope, key}, now)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if counted := g.wrong[key]; len(counted) > 1 {
+		g.wrong[key] = counted[:len(counted)-1]
+	} else {
+		delete(g.wrong, key)
+	}
+}
+
 // judge is what this process knows alone.
 func (g *Guesses) judge(key string, isWrong bool, now time.Time) time.Duration {
 	g.mu.Lock()

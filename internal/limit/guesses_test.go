@@ -107,6 +107,38 @@ func TestProcessesOnOneRedisCountGuessesTogether(t *testing.T) {
 	}
 }
 
+// TestWhatWasRightIsTakenBack counts first and forgives then, alone and with others.
+func TestWhatWasRightIsTakenBack(t *testing.T) {
+	t.Parallel()
+	shared := byOurTime(newLimiter(t, Settings{RedisURL: testenv.RedisURL(t), patience: unhurried}))
+	for name, g := range map[string]*Guesses{"alone": {}, "with others": shared.Guesses()} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			for i := range 2 * maxGuesses {
+				if wait := g.Judge(ctx, "somebody", true, start); wait != 0 {
+					t.Fatalf("after %d right ones it waits %s", i, wait)
+				}
+				g.Forgive(ctx, "somebody", start)
+			}
+			for range maxGuesses - 1 {
+				g.Judge(ctx, "somebody", true, start)
+			}
+			g.Forgive(ctx, "somebody", start)
+			g.Forgive(ctx, "nobody", start)
+			heard := 0
+			for g.Judge(ctx, "somebody", true, start) == 0 {
+				heard++
+			}
+			if heard != 2 {
+				t.Errorf("%d more are heard", heard)
+			}
+		})
+	}
+	if wait, away := shared.Guesses().Judge(t.Context(), "another", false, start), shared.shared.awayUntil.Load(); wait != 0 || away != 0 {
+		t.Errorf("to forgive nobody is taken for an outage: %s, %d", wait, away)
+	}
+}
+
 func TestGuessesAreCountedWithoutRedis(t *testing.T) {
 	t.Parallel()
 	door := newDoor(t, testenv.RedisURL(t))

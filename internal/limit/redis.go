@@ -118,6 +118,17 @@ func (s *shared) slide(ctx context.Context, who caller, rate int, within time.Du
 	})
 }
 
+// forgive takes the newest call of a caller back.
+func (s *shared) forgive(ctx context.Context, who caller, now time.Time) {
+	s.ask(ctx, now, func(ctx context.Context) (int64, error) {
+		err := s.client.LPop(ctx, who.redisKey()).Err()
+		if errors.Is(err, redis.Nil) {
+			err = nil // its time is over
+		}
+		return 0, err
+	})
+}
+
 // redisKey is what a caller's window is kept under.
 func (c caller) redisKey() string { return "sepad:limit:" + string(c.scope) + ":" + c.key }
 

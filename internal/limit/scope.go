@@ -3,6 +3,7 @@ package limit
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,21 @@ const (
 	// it counts failures, and a valid key passes however many there were.
 	AuthFailure Scope = "auth_failure"
 )
+
+// clientBits is how much of an IPv6 address tells clients apart: whoever has one
+// address has the other 2^64 of its network too.
+const clientBits = 64
+
+// NameOf is how somebody is counted who is known by address alone.
+func NameOf(address netip.Addr) string {
+	if address.Is6() {
+		network, err := address.Prefix(clientBits)
+		if err == nil {
+			return network.String()
+		}
+	}
+	return address.String()
+}
 
 // Rates are the calls per second of each scope; 0 means any number.
 type Rates map[Scope]int

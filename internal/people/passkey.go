@@ -371,6 +371,7 @@ func (p *People) ConfirmByPasskey(ctx context.Context, half merchant.Secret, ans
 		return Cookie{}, p.suspect(ctx, session, of.keys[i], string(text), o, address)
 	}
 	return p.begin(ctx, o, address, p.Clock.Now(), "operator.sign_in", func(tx *store.Tx) {
+		tx.HoldOperator(o)
 		tx.AnswerPasskey(session)
 		tx.UsePasskey(of.keys[i], string(text))
 		tx.EndSignIn(session.Hash)

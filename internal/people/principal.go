@@ -84,6 +84,15 @@ func Who(ctx context.Context) (Principal, bool) {
 	return p, ok
 }
 
+// RequestScope is where the keys belong under which whoever asks may repeat a request: to
+// the operator, whatever they come by, or to the admin token.
+func RequestScope(ctx context.Context) uuid.UUID {
+	if p, ok := Who(ctx); ok && p.Operator != nil {
+		return p.Operator.ID
+	}
+	return uuid.Nil
+}
+
 // Reaches tells whether a tenant is one of theirs.
 func (p Principal) Reaches(tenantID uuid.UUID) bool {
 	return p.Tenants.All || slices.Contains(p.Tenants.IDs, tenantID)

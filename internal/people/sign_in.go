@@ -2,9 +2,11 @@ package people
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"time"
 
+	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
@@ -53,8 +55,9 @@ func newSession(o store.Operator, address string, isWhole bool, now time.Time) (
 func (p *People) SignIn(ctx context.Context, email string, password merchant.Secret, address string) (Cookie, error) {
 	now := p.Clock.Now()
 	email = strings.TrimSpace(email)
+	from, _ := netip.ParseAddr(address) // none is somebody as well
 	// Its hash, since what strangers type has any length.
-	pair := hashSecret(address + "\n" + store.Operator{Email: email}.EmailKey())
+	pair := hashSecret(limit.NameOf(from) + "\n" + store.Operator{Email: email}.EmailKey())
 	if wait := p.Passwords.Attempt(ctx, pair, now); wait > 0 {
 		return Cookie{}, &WaitError{wait}
 	}
@@ -176,7 +179,10 @@ func (p *People) SignInByLink(ctx context.Context, ticket merchant.Secret, addre
 	if err != nil {
 		return Cookie{}, err
 	}
-	return p.begin(ctx, o, address, p.Clock.Now(), "operator.sign_in", func(tx *store.Tx) { tx.UseTicket(t) })
+	return p.begin(ctx, o, address, p.Clock.Now(), "operator.sign_in", func(tx *store.Tx) {
+		tx.HoldOperator(o)
+		tx.UseTicket(t)
+	})
 }
 
 // welcome finds the link of somebody who is about to set a password.

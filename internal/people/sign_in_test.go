@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -81,7 +83,17 @@ func (c *counter) welcomed(t *testing.T) Cookie {
 		t.Fatal(err)
 	}
 	c.later(time.Minute)
+	c.reread(t)
 	return cookie
+}
+
+// reread has the operator as the last sign-in left it.
+func (c *counter) reread(t *testing.T) {
+	t.Helper()
+	var err error
+	if c.ada, err = c.Store.Operator(t.Context(), c.ada.ID); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // signIn takes both steps.
@@ -96,6 +108,7 @@ func (c *counter) signIn(t *testing.T) Cookie {
 		t.Fatal(err)
 	}
 	c.later(time.Minute)
+	c.reread(t)
 	return whole
 }
 
@@ -221,6 +234,16 @@ func TestGuessing(t *testing.T) {
 			}
 			c.wantIn(t, c.signIn(t))
 		},
+		"all addresses of one IPv6 network guess together": func(t *testing.T, c *counter) {
+			c.welcomed(t)
+			var err error
+			for i := range limit.FreeGuesses + 1 {
+				_, err = c.SignIn(t.Context(), email, "a wrong password", "2001:db8::"+strconv.Itoa(i+1))
+			}
+			if _, ok := errors.AsType[*WaitError](err); !ok {
+				t.Errorf("whoever has another address begins anew: %v", err)
+			}
+		},
 		"wrong codes hold up whoever knows the password": func(t *testing.T, c *counter) {
 			c.welcomed(t)
 			half, err := c.SignIn(t.Context(), email, password, home)
@@ -301,6 +324,28 @@ func TestAccessIsTakenAway(t *testing.T) {
 				t.Error("the password goes on")
 			}
 			c.wantIn(t, c.welcomed(t))
+		},
+		"what is under way meanwhile makes no token that goes on": func(t *testing.T, c *counter) {
+			for name, end := range map[string]func() error{
+				"reset":   func() error { _, _, err := c.Reset(t.Context(), c.ada.ID); return err },
+				"removed": func() error { _, err := c.Remove(t.Context(), c.ada.ID); return err },
+			} {
+				if c.ada, _, _ = c.Add(t.Context(), name+"@counter.example", store.Finance, store.TenantSet{All: true}); c.ada.ID == uuid.Nil {
+					t.Fatal("nobody was added")
+				}
+				underWay := c.ada // as a request has read it that was let in just before
+				c.later(time.Second)
+				if err := end(); err != nil {
+					t.Fatal(err)
+				}
+				_, token, err := c.CreateToken(t.Context(), underWay, "thief's", time.Time{})
+				if !errors.Is(err, store.ErrOperatorChanged) {
+					t.Errorf("%s: a token is made: %v", name, err)
+				}
+				if _, found, err := c.Bearer(t.Context(), token.Reveal()); found || err != nil {
+					t.Errorf("%s: it lets in: %v", name, err)
+				}
+			}
 		},
 		"who is removed is out": func(t *testing.T, c *counter) {
 			cookie := c.welcomed(t)

@@ -24,7 +24,8 @@ const (
 )
 
 // CreateToken makes a token of an operator's and gives its text, this once. One that is
-// made by a program's own token does not outlive that.
+// made by a program's own token does not outlive that, and one that is being made while
+// the operator is reset or removed is not made.
 func (p *People) CreateToken(ctx context.Context, of store.Operator, name string, expiresAt time.Time) (t store.OperatorToken, text merchant.Secret, err error) {
 	if !p.IsFresh(ctx) {
 		return t, "", errNotFresh
@@ -52,6 +53,7 @@ func (p *People) CreateToken(ctx context.Context, of store.Operator, name string
 		return t, "", err
 	}
 	return t, text, p.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.HoldOperator(of)
 		tx.AddToken(t)
 		tx.Audit(store.Deed{Action: "token.create", ObjectType: "token", ObjectID: t.ID.String(), After: map[string]any{
 			"name": t.Name, "operator": of.Email, "expires_at": t.ExpiresAt,

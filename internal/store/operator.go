@@ -196,6 +196,13 @@ func (tx *Tx) ChangeOperator(was, o Operator) {
 		operators.Changes(&o, o.ID, db.Micros(was.UpdatedAt))...)
 }
 
+// HoldOperator lets a unit go on only while an operator is as it was read, and has whoever
+// changes it meanwhile wait: what lets somebody in is not written beside what takes all of
+// that away.
+func (tx *Tx) HoldOperator(o Operator) {
+	tx.Require(ErrOperatorChanged, `UPDATE operators SET updated_at = updated_at WHERE id = $1 AND updated_at = $2`, o.ID, db.Micros(o.UpdatedAt))
+}
+
 // RemoveOperator takes somebody out, with everything that lets them in.
 func (tx *Tx) RemoveOperator(id uuid.UUID) {
 	tx.Require(ErrNoOperator, `DELETE FROM operators WHERE id = $1`, id)

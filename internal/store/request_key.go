@@ -24,7 +24,8 @@ var (
 // RequestKey is the name under which a caller may repeat a request (contract 4.1,
 // Idempotency-Key). The zero one names nothing and remembers nothing.
 type RequestKey struct {
-	// Scope is the tenant whose merchant calls, uuid.Nil for operators.
+	// Scope is the tenant whose merchant calls, or the operator who does; uuid.Nil for the
+	// admin token.
 	Scope uuid.UUID
 	Key   string
 	// RequestHash names the bytes of the request.

@@ -16,18 +16,5 @@ func Throttle(ctx context.Context, l *limit.Limiter, scope limit.Scope, key stri
 	return nil
 }
 
-// clientBits is how much of an IPv6 address tells clients apart: whoever has one
-// address has the other 2^64 of its network too.
-const clientBits = 64
-
 // ClientKey is the limits' name of a caller who is known only by address.
-func ClientKey(ctx context.Context) string {
-	address := ClientIP(ctx)
-	if address.Is6() {
-		network, err := address.Prefix(clientBits)
-		if err == nil {
-			return network.String()
-		}
-	}
-	return address.String()
-}
+func ClientKey(ctx context.Context) string { return limit.NameOf(ClientIP(ctx)) }
