@@ -30,23 +30,29 @@ type looker struct {
 	crash  *crash
 	client *http.Client
 	visits int
+	// known is a session that was made before anything broke.
+	known string
 }
 
 // sight is what was seen while something was broken. The status 0 is no answer at all.
 type sight struct {
-	creates, readyz map[int]int
-	slowest         time.Duration
+	creates, reads, readyz map[int]int
+	slowest                time.Duration
 }
 
 func newLooker(t *testing.T, c *crash) *looker {
 	t.Helper()
-	return &looker{t: t, crash: c, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{}}}
+	l := &looker{t: t, crash: c, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{}}}
+	if _, l.known = l.create(l.name()); l.known == "" {
+		t.Fatal("no session is made before anything breaks")
+	}
+	return l
 }
 
-// look asks for a session and for /readyz, over and over for a while.
+// look asks for a new session, for the known one and for /readyz, over and over for a while.
 func (l *looker) look(d time.Duration) sight {
 	l.t.Helper()
-	s := sight{creates: map[int]int{}, readyz: map[int]int{}}
+	s := sight{creates: map[int]int{}, reads: map[int]int{}, readyz: map[int]int{}}
 	var mu sync.Mutex
 	note := func(counts map[int]int, status int, began time.Time) {
 		mu.Lock()
@@ -62,6 +68,10 @@ func (l *looker) look(d time.Duration) sight {
 			began := time.Now()
 			note(s.readyz, l.get("/readyz"), began)
 		})
+		looking.Go(func() {
+			began := time.Now()
+			note(s.reads, l.get("/api/v1/payment-sessions/"+l.known+"/"), began)
+		})
 		name := l.name()
 		looking.Go(func() {
 			began := time.Now()
@@ -72,10 +82,6 @@ func (l *looker) look(d time.Duration) sight {
 	looking.Wait()
 	return s
 }
-
-func (s sight) answers() string { return counted(s.creates) }
-
-func (s sight) ready() string { return counted(s.readyz) }
 
 func counted(counts map[int]int) string {
 	var words []string
@@ -95,13 +101,35 @@ func (l *looker) name() string {
 }
 
 func (l *looker) get(path string) int {
-	response, err := l.client.Get(*l.crash.addresses[0].Load() + path)
+	request, err := http.NewRequest(http.MethodGet, *l.crash.addresses[0].Load()+path, http.NoBody)
+	if err != nil {
+		return 0
+	}
+	request.Header.Set("Authorization", "Bearer "+l.crash.key)
+	response, err := l.client.Do(request)
 	if err != nil {
 		return 0
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body)
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		l.checkRefusal(response.StatusCode, text)
+	}
 	return response.StatusCode
+}
+
+// checkRefusal holds a refusal to the contract's form: a sentence and the status.
+func (l *looker) checkRefusal(status int, text []byte) {
+	var body struct {
+		Detail     string
+		StatusCode int `json:"status_code"`
+	}
+	if err := json.Unmarshal(text, &body); err != nil || body.Detail == "" || body.StatusCode != status {
+		l.t.Errorf("a refusal with %d says %s", status, text)
+	}
 }
 
 // create makes a session, which must be there from then on.
@@ -147,6 +175,39 @@ func smallDisk(t *testing.T, size string) string {
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "-l", folder).Run() })
 	return folder
+}
+
+// journaledDisk is a small disk whose file system gives up after an error, as Debian's do.
+func journaledDisk(t *testing.T, size string) (folder, image string) {
+	t.Helper()
+	folder, image = serverFolder(t), filepath.Join(t.TempDir(), "disk")
+	for _, step := range [][]string{{"truncate", "-s", size, image}, {"mkfs.ext4", "-q", image}, {"mount", "-o", "loop", image, folder}} {
+		if output, err := exec.Command(step[0], step[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("this fault needs ext4 and the right to mount a disk: %s: %v: %s", step[0], err, output)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", folder).Run() })
+	return folder, image
+}
+
+// turnReadOnly does to a file system what the kernel does after an error of its disk: nothing can be written to it any
+// more until it is mounted anew, for which the process has to end.
+func turnReadOnly(t *testing.T, w *world) func() {
+	t.Helper()
+	run := func(name string, args ...string) {
+		t.Helper()
+		if output, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, output)
+		}
+	}
+	run("mount", "-o", "remount,abort", w.disk)
+	return func() {
+		endInTime(t, w.servers[0])
+		run("umount", w.disk)
+		run("mount", "-o", "loop", w.image, w.disk)
+		w.mendedAt = time.Now()
+		w.start(0)
+	}
 }
 
 // fillDisk leaves no room, until it does again. PostgreSQL ends by itself where its log

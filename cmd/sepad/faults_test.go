@@ -40,8 +40,8 @@ type fault struct {
 	begin   func(t *testing.T, w *world) (end func())
 	// readyz is what /readyz has to say meanwhile, 0 for whatever it likes.
 	readyz int
-	// creates tells that sessions can be made meanwhile.
-	creates bool
+	// creates tells that sessions can be made meanwhile, onlyReads that they are refused and others can be read.
+	creates, onlyReads bool
 }
 
 // world is a service under load with what it stands on.
@@ -50,8 +50,11 @@ type world struct {
 	// cluster is its database's own server, nil on SQLite; wire leads to what is cut.
 	cluster *servers.Postgres
 	wire    *servers.Wire
-	disk    string
-	hooks   *deafHooks
+	// disk is where its database lies, where that is a small one, image the file behind it.
+	disk, image string
+	hooks       *deafHooks
+	// mendedAt is when a fault had come right, where that takes a while by itself.
+	mendedAt time.Time
 }
 
 // TestFaults breaks one thing after the other, on each engine, and holds what was
@@ -60,7 +63,7 @@ func TestFaults(t *testing.T) {
 	if os.Getenv(faultsVariable) == "" {
 		t.Skip("make faults")
 	}
-	rows := []string{"| fault | engine | held | answers meanwhile | slowest | `/readyz` | back after | payments acknowledged | lost or doubled |", "|---|---|---|---|---|---|---|---|---|"}
+	rows := []string{"| fault | engine | held | creates meanwhile | reads meanwhile | slowest | `/readyz` | back after | payments acknowledged | lost or doubled |", "|---|---|---|---|---|---|---|---|---|---|"}
 	for engine, faults := range map[string][]fault{"PostgreSQL": postgresFaults(), "SQLite": sqliteFaults()} {
 		for _, f := range faults {
 			t.Run(engine+": "+f.name, func(t *testing.T) {
@@ -83,10 +86,10 @@ func (f fault) run(t *testing.T, engine string) string {
 	looker := newLooker(t, w.crash)
 	end := f.begin(t, w)
 	seen := looker.look(f.held)
-	began := time.Now()
+	w.mendedAt = time.Now()
 	end()
 	looker.awaitPayment()
-	back := time.Since(began)
+	back := time.Since(w.mendedAt)
 	w.awaitPayments(2 * crashWorkers)
 	w.close()
 	w.awaitOutcomes()
@@ -103,8 +106,8 @@ func (f fault) run(t *testing.T, engine string) string {
 	for _, n := range w.promises.Results() {
 		answered += n
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %d | %s |", f.name, engine, f.held, seen.answers(), seen.slowest.Round(10*time.Millisecond), seen.ready(),
-		back.Round(10*time.Millisecond), answered, verdict)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %d | %s |", f.name, engine, f.held, counted(seen.creates), counted(seen.reads),
+		seen.slowest.Round(10*time.Millisecond), counted(seen.readyz), back.Round(10*time.Millisecond), answered, verdict)
 }
 
 // judge holds what was seen against what operations.md promises.
@@ -121,6 +124,15 @@ func (f fault) judge(t *testing.T, seen sight, back time.Duration) {
 	}
 	if f.creates && seen.creates[http.StatusCreated] == 0 {
 		t.Errorf("no session was made meanwhile: %v", seen.creates)
+	}
+	if !f.onlyReads {
+		return
+	}
+	if refused := seen.creates[http.StatusInternalServerError] + seen.creates[http.StatusServiceUnavailable]; refused <= seen.creates[http.StatusCreated] {
+		t.Errorf("sessions were made although nothing can be written: %v", seen.creates)
+	}
+	if len(seen.reads) != 1 || seen.reads[http.StatusOK] == 0 {
+		t.Errorf("a session could not be read: %v", seen.reads)
 	}
 }
 
@@ -178,7 +190,7 @@ func postgresFaults() []fault {
 			return func() {}
 		}},
 		{name: "`transactions` is locked by somebody else", servers: pair, held: 10 * time.Second, prepare: clusterWorld, readyz: 200, creates: true, begin: lockTransactions},
-		{name: "the database only reads", servers: pair, held: 5 * time.Second, prepare: clusterWorld, readyz: 503, begin: func(t *testing.T, w *world) func() {
+		{name: "the database only reads", servers: pair, held: 5 * time.Second, prepare: clusterWorld, readyz: 503, onlyReads: true, begin: func(t *testing.T, w *world) func() {
 			t.Helper()
 			setReadOnly(t, w, "on")
 			return func() { setReadOnly(t, w, "off") }
@@ -223,6 +235,11 @@ func sqliteFaults() []fault {
 			disk := smallDisk(t, "32m")
 			return &world{crash: prepareCrash(t, disk, "sqlite:"+disk+"/sepad.db", 1), disk: disk}
 		}, readyz: 503, begin: fillDisk},
+		{name: "the file system turns read-only after an error of its disk, and is mounted anew", servers: 1, held: 5 * time.Second, prepare: func(t *testing.T) *world {
+			t.Helper()
+			disk, image := journaledDisk(t, "128m")
+			return &world{crash: prepareCrash(t, disk, "sqlite:"+disk+"/sepad.db", 1), disk: disk, image: image}
+		}, readyz: 503, onlyReads: true, begin: turnReadOnly},
 		{name: "the process is killed (SIGKILL)", servers: 1, held: time.Second, prepare: onFile, begin: killServer(0)},
 		{name: "the receiver of webhooks hangs", servers: 1, held: 20 * time.Second, prepare: func(t *testing.T) *world {
 			t.Helper()
@@ -257,14 +274,20 @@ func killServer(i int) func(*testing.T, *world) func() {
 func endWhileNothingIsAnswered(t *testing.T, w *world) func() {
 	t.Helper()
 	w.wire.Cut()
-	began := time.Now()
-	w.servers[1].stop(syscall.SIGTERM)
-	if took := time.Since(began); took > endPatience {
-		t.Errorf("it took %s to end", took)
-	}
+	endInTime(t, w.servers[1])
 	return func() {
 		w.wire.Heal()
 		w.start(1)
+	}
+}
+
+// endInTime tells a process to end that cannot write.
+func endInTime(t *testing.T, s *running) {
+	t.Helper()
+	began := time.Now()
+	s.stop(syscall.SIGTERM)
+	if took := time.Since(began); took > endPatience {
+		t.Errorf("it took %s to end", took)
 	}
 }
 

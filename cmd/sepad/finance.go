@@ -64,7 +64,7 @@ func (c *payoutsCommand) Run(p *program) error {
 
 type exportCommand struct {
 	Kind   string `arg:"" enum:"transactions,chargebacks,subscriptions" help:"transactions, chargebacks or subscriptions."`
-	Format string `name:"format" enum:"csv,json" default:"csv" help:"csv, or json with an object on each line (default: csv)."`
+	Format string `name:"format" enum:"csv,json,xml" default:"csv" help:"csv, xml, or json with an object on each line (default: csv)."`
 	JSON   bool   `name:"json" help:"The same as --format json."`
 	Out    string `name:"out" short:"o" placeholder:"FILE" help:"Write to a file instead of standard output."`
 	daysFlags

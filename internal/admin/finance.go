@@ -163,7 +163,7 @@ func (a *Admin) export(name string, write exporter) web.Handler {
 		q := a.ask(r)
 		tenantID := q.owner()
 		first, last := a.days(q)
-		format := cmp.Or(readOneOf(q.parameters, "format", []recon.Format{recon.CSV, recon.JSON}, q.bad), recon.CSV)
+		format := cmp.Or(readOneOf(q.parameters, "format", []recon.Format{recon.CSV, recon.JSON, recon.XML}, q.bad), recon.CSV)
 		if err := q.err(); err != nil {
 			return err
 		}

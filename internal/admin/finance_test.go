@@ -8,7 +8,6 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/payment"
-	"sepad/internal/store"
 )
 
 func TestUnknownFiltersAreRefused(t *testing.T) {
@@ -78,42 +77,5 @@ func TestDaysAreSummedUp(t *testing.T) {
 		})
 		s.Do(t, operator(totals+"&from=2020-01-01", nil)).Want(t, http.StatusBadRequest, nil)
 		s.Do(t, operator(totals+"&from=2020-01-02&to=2020-01-01", nil)).Want(t, http.StatusBadRequest, nil)
-	})
-}
-
-func TestExportsGoBeyondPages(t *testing.T) {
-	t.Parallel()
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		const lines = 2_345
-		var file strings.Builder
-		file.WriteString(header)
-		for i := range lines {
-			file.WriteString("E-" + strings.Repeat("x", i%7) + payment.Minor(i).String() + ",,approved,,1.00,EUR,2026-03-01,,,\n")
-		}
-		s.Do(t, importing(t, "transactions", file.String(), nil)).Want(t, http.StatusCreated, counts(lines, 0, 0, 0))
-		address := "/admin/v1/exports/transactions/?tenant_id=" + apptest.Shop + "&from=2026-01-01&to=2026-12-31"
-		csv := strings.Split(strings.TrimSuffix(string(s.Do(t, operator(address, nil)).Want(t, http.StatusOK, nil).Raw), "\r\n"), "\r\n")
-		if len(csv) != 1+lines || !strings.HasPrefix(csv[0], "id,adapter_unique_id,") {
-			t.Errorf("%d lines begin with %s", len(csv), csv[0])
-		}
-		seen := map[string]bool{}
-		for line := range strings.Lines(string(s.Do(t, operator(address+"&format=json", nil)).Want(t, http.StatusOK, nil).Raw)) {
-			var record struct{ ID string }
-			if err := json.Unmarshal([]byte(line), &record); err != nil {
-				t.Fatal(err)
-			}
-			seen[record.ID] = true
-		}
-		if len(seen) != lines {
-			t.Errorf("%d records are exported as JSON", len(seen))
-		}
-		if none := s.Do(t, operator(strings.Replace(address, apptest.Shop, apptest.Rival, 1), nil)).Want(t, http.StatusOK, nil); strings.Count(string(none.Raw), "\r\n") != 1 {
-			t.Errorf("another tenant is given %s", none.Raw)
-		}
-		bound := apptest.Request{Path: address, Key: tokenOf(t, s, store.Finance, apptest.Rival)}
-		s.Do(t, bound).Want(t, http.StatusNotFound, nil)
-		bound.Path = strings.Replace(address, "exports/transactions", "totals", 1)
-		s.Do(t, bound).Want(t, http.StatusNotFound, nil)
-		s.Do(t, operator(address+"&format=xml", nil)).Want(t, http.StatusBadRequest, nil)
 	})
 }

@@ -35,8 +35,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// callSlowly gives a test a connection to a server such as every process has. The
-// one path there reads a body and answers it.
+// callSlowly gives a test a connection to a server such as every process has. One
+// path there reads a body and answers it, the other has a file.
 func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,10 +47,16 @@ func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 			web.WriteJSON(w, r, http.StatusOK, make([]int, 1<<20))
 			return nil
 		}
+		file := func(w http.ResponseWriter, _ *http.Request) error {
+			_, err := (&web.Download{ResponseWriter: w, ContentType: "text/csv"}).Write(make([]byte, fileSize))
+			return err
+		}
 		front := web.Front{Logger: slog.New(slog.DiscardHandler), Clock: clock.Real{}}
 		a := &App{
-			config:  config.Config{GatewayTimeout: 20 * time.Second},
-			handler: front.Wrap(web.NewMux([]web.Route{{Method: http.MethodPost, Pattern: "/echo/", Handler: echo}})),
+			config: config.Config{GatewayTimeout: 20 * time.Second},
+			handler: front.Wrap(web.NewMux([]web.Route{
+				{Method: http.MethodPost, Pattern: "/echo/", Handler: echo}, {Method: http.MethodGet, Pattern: "/file/", Handler: file},
+			})),
 		}
 		server, listener := a.newServer(a.handler), &pipes{make(chan net.Conn), make(chan struct{})}
 		done := make(chan error, 1)
@@ -65,6 +71,9 @@ func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 		}
 	})
 }
+
+// fileSize is that of a download of many pieces.
+const fileSize = 1 << 20
 
 const echoHead = "POST /echo/ HTTP/1.1\r\nHost: pay.example\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
 
@@ -132,10 +141,44 @@ func TestPatienceWithSlowConnections(t *testing.T) {
 	})
 }
 
+func TestADownloadLastsAsLongAsItsReaderGoesOn(t *testing.T) {
+	t.Parallel()
+	// A reader has a minute for each piece, and the whole takes many.
+	for pause, whole := range map[time.Duration]bool{50 * time.Second: true, 70 * time.Second: false} {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			send(t, connection, "GET /file/ HTTP/1.1\r\nHost: pay.example\r\n\r\n")
+			read, err := readSlowly(t, connection, pause)
+			if whole && (read != fileSize || err != nil) || !whole && (read == fileSize || !errors.Is(err, io.ErrUnexpectedEOF)) {
+				t.Errorf("with a pause of %s after each piece %d bytes were read, %v", pause, read, err)
+			}
+		})
+	}
+}
+
 func send(t *testing.T, connection net.Conn, text string) {
 	t.Helper()
 	if _, err := io.WriteString(connection, text); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// readSlowly reads a body with a pause after each piece.
+func readSlowly(t *testing.T, connection net.Conn, pause time.Duration) (read int, err error) {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	for piece := make([]byte, 64<<10); ; <-time.After(pause) {
+		n, err := io.ReadFull(response.Body, piece)
+		read += n
+		if errors.Is(err, io.EOF) {
+			return read, nil
+		}
+		if err != nil {
+			return read, err
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func (d *Dashboard) requestKey(r *http.Request) store.RequestKey {
 	if key == "" || len(key) > longest {
 		key = payment.NewID().String()
 	}
-	return web.NewRequestKey("dashboard:"+key, uuid.Nil, r.URL.Path+"\n"+r.PostForm.Encode(), d.Checkout.Clock.Now())
+	return web.NewRequestKey("dashboard:"+key, people.RequestScope(r.Context()), r.URL.Path+"\n"+r.PostForm.Encode(), d.Checkout.Clock.Now())
 }
 
 // amountOf reads an amount of a form, nil where it is left out.

@@ -8,9 +8,7 @@ import (
 
 // writeXML writes the same as writeJSON, with null as an empty element.
 func writeXML[T any](out *output, l *Listing[T], page Page[T]) {
-	out.text = append(out.text, `<?xml version="1.0" encoding="UTF-8"?>`+"\n<reconciliation><next>"...)
-	out.text = append(appendXMLText(out.text, page.Next), "</next><previous>"...)
-	out.text = append(appendXMLText(out.text, page.Previous), "</previous><results>"...)
+	beginXML(out, page.Next, page.Previous)
 	tags := tagsOf(l)
 	for i := range page.Rows {
 		out.text = tags.append(out.text, &page.Rows[i])
@@ -18,8 +16,16 @@ func writeXML[T any](out *output, l *Listing[T], page Page[T]) {
 			return
 		}
 	}
-	out.text = append(out.text, "</results></reconciliation>\n"...)
+	endXML(out)
 }
+
+func beginXML(out *output, next, previous string) {
+	out.text = append(out.text, `<?xml version="1.0" encoding="UTF-8"?>`+"\n<reconciliation><next>"...)
+	out.text = append(appendXMLText(out.text, next), "</next><previous>"...)
+	out.text = append(appendXMLText(out.text, previous), "</previous><results>"...)
+}
+
+func endXML(out *output) { out.text = append(out.text, "</results></reconciliation>\n"...) }
 
 // xmlTags are the tags around a record and its values.
 type xmlTags[T any] struct {

@@ -33,31 +33,43 @@ func (l *Listing[T]) Export(ctx context.Context, t store.Tenant, first, last pay
 	window := listing.Window{From: first.Start(), Before: last.AddDays(1).Start(), Limit: maxPageSize}
 	out := newOutput(w)
 	defer out.release()
-	if f == CSV {
-		writeCSVNames(out, l)
-	}
+	write := l.beginExport(f, out)
 	for {
 		page, err := l.read(ctx, t, window, Filters{})
 		if err != nil {
 			return err
 		}
 		for i := range page.Rows {
-			if f == CSV {
-				out.text = appendCSVRecord(out.text, l.Columns, &page.Rows[i])
-			} else {
-				out.text = append(l.Columns.AppendJSON(out.text, &page.Rows[i]), '\n')
-			}
+			out.text = write(out.text, &page.Rows[i])
 			if !out.pass() {
 				return out.err
 			}
 		}
 		if !page.More {
 			page.Release()
+			if f == XML {
+				endXML(out)
+			}
 			out.flush()
 			return out.err
 		}
 		end := l.position(&page.Rows[len(page.Rows)-1])
 		window.Beyond = &end
 		page.Release()
+	}
+}
+
+// beginExport writes what stands before the records, and gives what writes one.
+func (l *Listing[T]) beginExport(f Format, out *output) func([]byte, *T) []byte {
+	switch f {
+	case XML:
+		beginXML(out, "", "") // there are no neighbouring pages
+		tags := tagsOf(l)
+		return tags.append
+	case CSV:
+		writeCSVNames(out, l)
+		return func(dst []byte, row *T) []byte { return appendCSVRecord(dst, l.Columns, row) }
+	default:
+		return func(dst []byte, row *T) []byte { return append(l.Columns.AppendJSON(dst, row), '\n') }
 	}
 }

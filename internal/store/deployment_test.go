@@ -100,3 +100,29 @@ func TestKeysOfAnOlderDatabaseAreTried(t *testing.T) {
 		}
 	})
 }
+
+// TestAProofOfWritingWrites looks from another connection, which SQLite tells whether anything was written: a row that
+// stays as it is would not be, and a disk that only reads not be found out.
+func TestAProofOfWritingWrites(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	db := env.DB(t)
+	db.SetMaxOpenConns(1)
+	version := func() (n int) {
+		t.Helper()
+		if err := db.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	environment := func() string {
+		return storetest.Scalar[string](t, env, "SELECT environment FROM deployment")
+	}
+	before, was := version(), environment()
+	if err := env.Store.ProveWrite(t.Context(), env.Now); err != nil {
+		t.Fatal(err)
+	}
+	if version() == before || environment() != was {
+		t.Errorf("version %d became %d, environment %q became %q", before, version(), was, environment())
+	}
+}

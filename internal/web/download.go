@@ -1,21 +1,58 @@
 package web
 
-import "net/http"
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"sepad/internal/clock"
+)
 
 // Download is an answer that becomes a file with its first byte: until then it can still
-// be a refusal.
+// be a refusal. It lasts as long as it takes, if only its reader goes on: what bounds an
+// ordinary answer would cut a large one off.
 type Download struct {
 	http.ResponseWriter
 	Name, ContentType string
 	HasBegun          bool
 }
 
-func (d *Download) Write(text []byte) (int, error) {
+const (
+	// pieceOfDownload is what a reader has piecePatience for.
+	pieceOfDownload = 64 << 10
+	piecePatience   = time.Minute
+)
+
+// errNotTaken tells that the reader of a download has left, or stands still.
+var errNotTaken = errors.New("web: nobody takes the file")
+
+func (d *Download) Write(text []byte) (written int, err error) {
 	if !d.HasBegun {
 		d.HasBegun = true
 		d.Header().Set("Content-Type", d.ContentType)
 		d.Header().Set("Content-Disposition", `attachment; filename="`+d.Name+`"`)
 		d.Header().Set("Cache-Control", "no-store")
 	}
-	return d.ResponseWriter.Write(text)
+	for piece := range slices.Chunk(text, pieceOfDownload) {
+		if err := d.grant(); err != nil {
+			return written, err
+		}
+		n, err := d.ResponseWriter.Write(piece)
+		written += n
+		if err != nil {
+			return written, fmt.Errorf("%w: %w", errNotTaken, err)
+		}
+	}
+	return written, d.grant() // should this be the last piece, its end is still to be sent
+}
+
+// grant gives the reader time for a piece. Where a command writes to a file there is no need of it.
+func (d *Download) grant() error {
+	err := http.NewResponseController(d.ResponseWriter).SetWriteDeadline(clock.Real{}.Now().Add(piecePatience))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("%w: %w", errNotTaken, err)
+	}
+	return nil
 }
