@@ -14,7 +14,7 @@ var (
 	facts  = []string{"sepa"}
 	domain = join(facts, "payment", "clock")
 	nouns  = join(domain, "record", "merchant")
-	edges  = join(nouns, "gateway", "vault", "limit", "metrics", "trace")
+	edges  = join(nouns, "gateway", "vault", "limit", "metrics", "trace", "cache")
 	// stored is what lies in the database; db itself, which takes any SQL, is for
 	// the few packages below that speak it.
 	stored   = join(edges, "store", "store/listing")
@@ -26,6 +26,7 @@ var (
 	allowedImports = map[string][]string{
 		"sepa":     {},
 		"clock":    {},
+		"cache":    {},
 		"payment":  facts, // the domain is pure: not even the clock
 		"iso20022": facts, // the messages of banks, without business
 		// What is exported and what is set up.

@@ -129,7 +129,7 @@ func (a *API) findKey(ctx context.Context, key string) (store.Credential, bool, 
 		return store.Credential{}, false, nil
 	}
 	hash := merchant.HashAPIKey(key)
-	if _, recalled := a.Store.RecallCredential(hash); !recalled {
+	if !a.Store.KnowsCredential(hash) {
 		leave, err := a.strangers.enter(ctx, web.ClientKey(ctx))
 		if err != nil {
 			return store.Credential{}, false, err

@@ -21,7 +21,7 @@ import (
 func (a *App) newHandlers() (public, operator http.Handler) {
 	pages, admin := a.page(), a.admin()
 	admin.Guests = pages.OperatorRoutes()
-	open := slices.Concat(a.openRoutes(), page.AssetRoutes(), a.attended(a.api().Routes(), web.Refuse), a.attended(pages.Routes(), pages.Explain))
+	open := slices.Concat(a.openRoutes(), page.AssetRoutes(), a.attended(a.api().Routes(), web.TurnAway), a.attended(pages.Routes(), pages.Explain))
 	closed := append(slices.Concat(admin.Routes(), a.dashboard(pages).Routes()), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
 	if a.config.OperatorListen == "" {
 		return a.front(append(open, closed...)), nil
@@ -116,7 +116,7 @@ func (a *App) dashboard(pages *page.Page) *dashboard.Dashboard {
 func (a *App) page() *page.Page {
 	return &page.Page{
 		Checkout: a.Checkout, Store: a.Store, Limiter: a.limiter, Real: a.world, Logger: a.logger,
-		Logos: page.NewLogos(a.config.WebhookAllowPrivate),
+		Logos: page.NewLogos(a.config.WebhookAllowPrivate), Moulds: page.NewMoulds(),
 	}
 }
 

@@ -21,6 +21,8 @@ type View struct {
 	// EarliestDue is the day on which a payment that is made now is debited, none
 	// where the gateway does not say.
 	EarliestDue payment.Date
+	// SetupVersion is that of the tenant's set-up, from which the above was taken.
+	SetupVersion int64
 }
 
 // Retrieve finds a session by its token.
@@ -34,7 +36,7 @@ func (c *Checkout) Retrieve(ctx context.Context, token string) (View, error) {
 		return View{}, err
 	}
 	s := found.Session
-	v := View{Session: s, Status: s.StatusAt(c.now()), Lead: found.Lead, Tenant: setup.Tenant, Gateway: setup.Gateways[s.GatewayID]}
+	v := View{Session: s, Status: s.StatusAt(c.now()), Lead: found.Lead, Tenant: setup.Tenant, Gateway: setup.Gateways[s.GatewayID], SetupVersion: found.SetupVersion}
 	if planner, plans := c.Planner(setup, s.GatewayID); plans {
 		v.EarliestDue = planner.Plan(setup.Tenant, c.now(), payment.Date{}).DueDate
 	}

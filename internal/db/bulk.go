@@ -48,17 +48,12 @@ func (c *postgresConversation) load(ctx context.Context, into string, columns []
 	return keyError(err)
 }
 
-// load inserts row by row with one prepared statement: a text with thousands of
-// parameters takes SQLite longer to understand than to execute.
+// load inserts row by row in the same words: a text with thousands of parameters
+// takes SQLite longer to understand than to execute.
 func (c sqliteConversation) load(ctx context.Context, into string, columns []string, rows []BulkRow) error {
 	text := "INSERT INTO " + into + " (" + strings.Join(columns, ", ") + ") VALUES " + Placeholders(1, 1, len(columns)) //nolint:gosec // G202: names of ours
-	insert, err := c.tx.PrepareContext(ctx, text)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = insert.Close() }() // nothing is lost with it
 	for _, row := range rows {
-		if _, err := insert.ExecContext(ctx, row.Values()...); err != nil {
+		if _, err := c.tx.ExecContext(ctx, text, row.Values()...); err != nil {
 			return sqliteKeyError(err)
 		}
 	}

@@ -93,9 +93,10 @@ func toTheEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), deadline)
 }
 
-// late names what our own deadline has cut off. A caller who has left is no fault of the database's.
+// late names what our own deadline has cut off, or a new connection that was not answered in time. A caller who has left is
+// no fault of the database's.
 func late(ctx, within context.Context, err error) error {
-	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) {
+	if err != nil && ctx.Err() == nil && (errors.Is(within.Err(), context.DeadlineExceeded) || isUnanswered(err)) {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	return err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 )
 
 // Cells reads rows value by value, as the driver holds them. A page has tens of
@@ -24,10 +23,17 @@ type Cells interface {
 
 // postgresCells reads what came over the wire, where numbers and ids are binary.
 type postgresCells struct {
-	rows    pgx.Rows
+	rows    rawRows
 	raw     [][]byte
 	texts   textKeeper
 	failure error
+}
+
+// rawRows are rows with their values as they came.
+type rawRows interface {
+	Next() bool
+	RawValues() [][]byte
+	Err() error
 }
 
 func (c *postgresCells) Next() bool {

@@ -121,15 +121,24 @@ func (d *DB) Write(ctx context.Context, at time.Time, work func(*Tx) error) erro
 
 // Query reads outside a unit of work.
 func (d *DB) Query(ctx context.Context, sql string, args ...any) (Rows, error) {
-	return d.read(ctx, d.engine, sql, args)
+	return d.read(ctx, d.engine.query, sql, args)
 }
 
-func (d *DB) read(ctx context.Context, from engine, sql string, args []any) (Rows, error) {
+// LookUp is Query for few rows that are found by a key, and that many ask for at the same time. It names each key once,
+// and sees what was committed before it was called.
+func (d *DB) LookUp(ctx context.Context, sql string, args ...any) (Rows, error) {
+	return d.read(ctx, d.engine.lookUp, sql, args)
+}
+
+// asking is an engine's way to read.
+type asking func(ctx context.Context, sql string, args ...any) (Rows, error)
+
+func (d *DB) read(ctx context.Context, ask asking, sql string, args []any) (Rows, error) {
 	within, end, err := d.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := from.query(within, sql, args...)
+	rows, err := ask(within, sql, args...)
 	if err != nil {
 		end()
 		return nil, late(ctx, within, err)
@@ -143,7 +152,7 @@ func (d *DB) read(ctx context.Context, from engine, sql string, args []any) (Row
 // LaggingQuery is Query for reads that may be a little behind: they go to the
 // replica, where there is one.
 func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
-	return d.read(ctx, d.lagging, sql, args)
+	return d.read(ctx, d.lagging.query, sql, args)
 }
 
 // Migrate brings the schema to this version. Two processes may do it at once.

@@ -15,6 +15,9 @@ type engine interface {
 	write(ctx context.Context, at time.Time, work func(*Tx) error) error
 	// query reads outside a transaction.
 	query(ctx context.Context, sql string, args ...any) (Rows, error)
+	// lookUp is query for few rows that are found by a key. Those of the same words that come at the same
+	// time may be read together.
+	lookUp(ctx context.Context, sql string, args ...any) (Rows, error)
 }
 
 // lasting is what an engine does between its opening and its end.

@@ -18,7 +18,22 @@ const SharedLanes = sharedLanes + spareLanes
 
 // SharedQueue counts PostgreSQL's lanes of a kind at work and the units that stand behind them.
 func SharedQueue(d *DB, kind string) (busy, waiting int) {
-	g := d.engine.(*postgres).lanesOf(kind)
+	return d.engine.(*postgres).lanesOf(kind).count()
+}
+
+const LookLanes = lookLanes + spareLanes
+
+// LookQueue counts the lanes of looks at work, and those that stand behind them.
+func LookQueue(d *DB) (busy, waiting int) {
+	d.engine.(*postgres).looks.known.Range(func(_, lanes any) bool {
+		b, w := lanes.(*gatherer[*look]).count()
+		busy, waiting = busy+b, waiting+w
+		return true
+	})
+	return busy, waiting
+}
+
+func (g *gatherer[T]) count() (busy, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.busy, len(g.waiting)

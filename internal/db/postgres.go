@@ -51,6 +51,7 @@ type postgres struct {
 	queue       *river.Client[pgx.Tx]
 	berths      berths
 	shared      sharedLanesOf
+	looks       lookLanesOf
 	forms       setForms
 	clock       sharedClock
 	logger      *slog.Logger
@@ -110,9 +111,11 @@ func giveWay(ctx context.Context, most time.Duration) bool {
 func sacrificed(err error) bool { return hasCode(err, pgDeadlock) || hasCode(err, pgSerialization) }
 
 func (p *postgres) writeOnce(ctx context.Context, at time.Time, work func(*Tx) error) error {
-	conv := &postgresConversation{engine: p}
+	within, done := unbroken(ctx)
+	defer done()
+	conv := &postgresConversation{engine: p, caller: ctx}
 	defer conv.close()
-	tx := &Tx{At: at, ctx: ctx, conv: conv}
+	tx := &Tx{At: at, ctx: within, conv: conv}
 	if err := work(tx); err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func (p *postgres) writeOnce(ctx context.Context, at time.Time, work func(*Tx) e
 			return err
 		}
 	}
-	return conv.finish(ctx, tx.pending)
+	return conv.finish(within, tx.pending)
 }
 
 func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, error) {
@@ -133,12 +136,14 @@ func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := p.connections.Query(ctx, sql, args...)
+	within, done := unbroken(ctx)
+	result, err := p.connections.Query(within, sql, args...)
 	if err != nil {
+		done()
 		<-berth
 		return nil, err
 	}
-	return &postgresRows{result, berth}, nil
+	return &postgresRows{result, func() { done(); <-berth }}, nil
 }
 
 // freshPlan marks reads whose plan is made anew each time. PostgreSQL keeps the
@@ -149,20 +154,27 @@ type freshPlan struct{}
 
 func PlanAnew(ctx context.Context) context.Context { return context.WithValue(ctx, freshPlan{}, true) }
 
-// postgresRows gives pgx's rows what a listing needs beyond, and the berth back
-// that they held, where it was theirs.
+// postgresRows gives pgx's rows what a listing needs beyond, and back what was taken
+// for them, nil where it is the unit's.
 type postgresRows struct {
 	pgx.Rows
-	berth chan struct{}
+	done func()
+}
+
+func (r *postgresRows) Scan(into ...any) error {
+	if scanDirectly(r.FieldDescriptions(), r.RawValues(), into) {
+		return nil
+	}
+	return r.Rows.Scan(into...)
 }
 
 func (r *postgresRows) Cells() Cells { return &postgresCells{rows: r.Rows} }
 
 func (r *postgresRows) Close() {
 	r.Rows.Close()
-	if r.berth != nil {
-		<-r.berth
-		r.berth = nil
+	if r.done != nil {
+		r.done()
+		r.done = nil
 	}
 }
 
@@ -185,13 +197,15 @@ func (p *postgres) close() error {
 // commits as a whole at its end.
 type postgresConversation struct {
 	engine *postgres
+	// caller ends the unit between statements, where nothing is broken off.
+	caller context.Context
 	tx     pgx.Tx
 	berth  chan struct{}
 }
 
 func (c *postgresConversation) begin(ctx context.Context) (err error) {
-	if c.tx != nil {
-		return nil
+	if err := c.caller.Err(); err != nil || c.tx != nil {
+		return err
 	}
 	if err := c.berthed(ctx); err != nil {
 		return err
@@ -229,6 +243,9 @@ func (c *postgresConversation) run(ctx context.Context, statements []statement) 
 
 // finish runs the last statements and commits.
 func (c *postgresConversation) finish(ctx context.Context, statements []statement) error {
+	if err := c.caller.Err(); err != nil {
+		return err
+	}
 	if c.tx == nil {
 		if err := c.berthed(ctx); err != nil {
 			return err

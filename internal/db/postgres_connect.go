@@ -3,11 +3,13 @@ package db
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -28,6 +30,12 @@ const (
 // transaction: no statement, setting, lock or subscription.
 func isPooled(config *pgxpool.Config) bool {
 	return config.ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
+}
+
+// isUnanswered tells that a connection could not be made in time: a server that hangs, and not one that is away.
+func isUnanswered(err error) bool {
+	_, ok := errors.AsType[*pgconn.ConnectError](err)
+	return ok && pgconn.Timeout(err)
 }
 
 // prepareConnections sets what the address does not.

@@ -1,6 +1,8 @@
 package db
 
 import (
+	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -31,5 +33,31 @@ func TestAnAddressHasTheLastWord(t *testing.T) {
 				t.Errorf("%d connections, %s to connect, idle transactions end: %t", config.MaxConns, config.ConnConfig.ConnectTimeout, config.AfterConnect != nil)
 			}
 		})
+	}
+}
+
+// TestAServerThatTakesConnectionsAndSaysNothing: nothing was begun, and the caller may come again.
+func TestAServerThatTakesConnectionsAndSaysNothing(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	address := silent.Addr().String()
+	d, err := Open(t.Context(), "postgres://somebody@"+address+"/sepad?sslmode=disable&connect_timeout=1", Schema{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	ctx := Attend(t.Context(), Ordinary, time.Minute)
+	for name, ask := range map[string]asking{"a query": d.Query, "a look-up": d.LookUp} {
+		if _, err := ask(ctx, "SELECT 1"); !errors.Is(err, ErrSilent) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	silent.Close()
+	if _, err := d.Query(ctx, "SELECT 1"); err == nil || errors.Is(err, ErrSilent) {
+		t.Errorf("a server that is away: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -99,9 +100,9 @@ func (p *postgres) commitTogether(units []*sharedUnit) {
 		return
 	}
 	slices.SortStableFunc(units, func(a, b *sharedUnit) int { return cmp.Compare(a.row, b.row) })
-	ctx, cancel := patienceOf(units)
+	ctx, cancel := patienceOf(units, func(u *sharedUnit) context.Context { return u.ctx })
 	defer cancel()
-	err := p.commit(ctx, units)
+	err := silence(ctx, p.commit(ctx, units))
 	for _, u := range units {
 		u.done <- err
 	}
@@ -133,11 +134,11 @@ func (p *postgres) commitAlone(ctx context.Context, u *sharedUnit) error {
 
 // patienceOf lasts as long as that of the last of a group: beyond it nobody hears the answer, and a lane that waits for a
 // dead connection keeps others from one that works.
-func patienceOf(units []*sharedUnit) (context.Context, context.CancelFunc) {
-	within := context.WithoutCancel(units[0].ctx)
+func patienceOf[T any](group []T, of func(T) context.Context) (context.Context, context.CancelFunc) {
+	within := context.WithoutCancel(of(group[0]))
 	var last time.Time
-	for _, u := range units {
-		deadline, bounded := u.ctx.Deadline()
+	for _, member := range group {
+		deadline, bounded := of(member).Deadline()
 		if !bounded {
 			return context.WithTimeout(within, sharedPatience)
 		}
@@ -146,6 +147,15 @@ func patienceOf(units []*sharedUnit) (context.Context, context.CancelFunc) {
 		}
 	}
 	return context.WithDeadline(within, last)
+}
+
+// silence names the end of a group's patience. It is that of its last member too, who must not have to look at a clock
+// of his own that may be a moment behind.
+func silence(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", ErrSilent, err)
+	}
+	return err
 }
 
 // wasTakenBack tells that PostgreSQL itself refused a statement. After any other

@@ -98,7 +98,8 @@ func checkPlan(t *testing.T, env *storetest.Env, form string) {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	nulls := strings.Repeat(", NULL", strings.Count(form[:strings.Index(form, ") AS rows")], "[]"))[2:]
+	parameters, _, _ := strings.Cut(form[strings.Index(form, "unnest("):], ")")
+	nulls := strings.Repeat(", NULL", strings.Count(parameters, "[]"))[2:]
 	for _, text := range []string{"BEGIN", strings.Replace(db.PlanFor, "$1", "'0'", 1), "SET LOCAL plan_cache_mode = force_generic_plan", "PREPARE form AS " + form} {
 		if _, err := connection.ExecContext(t.Context(), text); err != nil {
 			t.Fatalf("%s: %v", text, err)

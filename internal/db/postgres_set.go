@@ -138,11 +138,11 @@ func (s statement) forOne(text string) string {
 // forMany is the statement for many rows, each of which must meet a requirement. Their
 // parameters come as an array for each column.
 func (s statement) forMany(text string, types []string) string {
-	arrays, names := make([]string, len(types)), make([]string, len(types))
-	for i, name := range types {
-		arrays[i], names[i] = Place(i+1)+"::"+name+"[]", fmt.Sprint("p", i+1)
+	arrays, names := columnsOfMany(types)
+	if strings.HasPrefix(strings.TrimSpace(text), "SELECT ") {
+		return lookForMany(text, arrays, names)
 	}
-	many := "WITH many AS (SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS rows (" + strings.Join(names, ", ") + "))"
+	many := "WITH many AS (SELECT * FROM unnest(" + arrays + ") AS rows (" + names + "))"
 	writing, next := fromMany(text), fromMany(s.next.SQL)
 	switch {
 	case s.none == nil && strings.HasPrefix(writing, "UPDATE "):
@@ -153,10 +153,21 @@ func (s statement) forMany(text string, types []string) string {
 	case s.next.SQL != "":
 		return many + ", " + s.next.written(writing) + " " + next
 	case s.none != nil:
-		return many + ", required AS (" + writing + " RETURNING 1) SELECT 1 / CAST(COUNT(*) = cardinality(" + arrays[0] + ") AS INT) FROM required"
+		return many + ", required AS (" + writing + " RETURNING 1) SELECT 1 / CAST(COUNT(*) = cardinality($1::" + types[0] + "[]) AS INT) FROM required"
 	default:
 		return many + " " + writing
 	}
+}
+
+// columnsOfMany are the arrays of parameters, with their types, and the names of their columns.
+func columnsOfMany(types []string) (arrays, names string) {
+	for i, name := range types {
+		if i > 0 {
+			arrays, names = arrays+", ", names+", "
+		}
+		arrays, names = arrays+Place(i+1)+"::"+name+"[]", names+fmt.Sprint("p", i+1)
+	}
+	return arrays, names
 }
 
 var place = regexp.MustCompile(`\$(\d+)`)

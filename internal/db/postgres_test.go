@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"sync"
@@ -130,6 +131,49 @@ func testCancelledPipeline(t *testing.T, env *storetest.Env) {
 	}
 	if left := notes(t, env); left != 0 && left != 2 {
 		t.Errorf("half of the unit is there: %d rows of 2", left)
+	}
+}
+
+// TestALeaverBreaksNoConnection: whoever leaves while a read is under way costs nobody a
+// connection.
+func TestALeaverBreaksNoConnection(t *testing.T) {
+	t.Parallel()
+	env := storetest.Postgres(t)
+	admin := env.DB(t)
+	holder, err := admin.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.Exec("LOCK TABLE service_clock IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	answer := make(chan error, 1)
+	go func() {
+		result, err := env.Store.Query(ctx, "SELECT offset_us FROM service_clock")
+		_, err = db.One(result, err, func(r db.Rows) (offset int64, err error) { return offset, r.Scan(&offset) })
+		answer <- err
+	}()
+	var backend int
+	for err = sql.ErrNoRows; errors.Is(err, sql.ErrNoRows); {
+		err = admin.QueryRow("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()").Scan(&backend)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	if err := holder.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answer; err != nil {
+		t.Errorf("what was under way ends with %v", err)
+	}
+	wantHealthy(t, env)
+	if left := storetest.Scalar[int](t, env, "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = $1", backend); left != 1 {
+		t.Error("the connection was closed")
+	}
+	if _, err := env.Store.Query(ctx, "SELECT 1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("for whoever has left before something is begun: %v", err)
 	}
 }
 

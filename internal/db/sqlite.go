@@ -26,11 +26,16 @@ import (
 // or overwritten is blotted out where its page is written anyway: who was erased is not
 // to be found between the rows.
 var writerPragmas = []string{
-	"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(10000)", "foreign_keys(ON)", "secure_delete(FAST)",
+	"journal_mode(WAL)", "synchronous(FULL)", busyPragma, "foreign_keys(ON)", "secure_delete(FAST)",
 }
 
 // readerPragmas keep the read pool from writing by mistake.
-var readerPragmas = []string{"busy_timeout(10000)", "query_only(ON)"}
+var readerPragmas = []string{busyPragma, "query_only(ON)"}
+
+// busyTimeout is how long one process waits for another one's lock on the file.
+const busyTimeout = 10 * time.Second
+
+var busyPragma = fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())
 
 // ownerOnly is the mode of every file with data in it.
 const ownerOnly = 0o600
@@ -47,7 +52,6 @@ type sqlite struct {
 	writer  *sql.DB
 	readers *sql.DB
 	queue   *river.Client[*sql.Tx]
-	reads   *prepared
 	group   *groupCommit
 	clock   *sharedClock
 }
@@ -67,7 +71,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	}
 	log, err := os.Stat(path + "-wal")
 	hadLog := err == nil && log.Size() > 0
-	writer, err := sql.Open("sqlite", sqliteDSN(path, writerPragmas)+"&_txlock=immediate")
+	writer, err := openKeeping(sqliteDSN(path, writerPragmas) + "&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +82,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 		}
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
 	}
-	readers, err := sql.Open("sqlite", sqliteDSN(path, readerPragmas))
+	readers, err := openKeeping(sqliteDSN(path, readerPragmas))
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +92,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	if err != nil {
 		return nil, err
 	}
-	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, queue: queue, reads: newPrepared(readers)}
+	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, queue: queue}
 	engine.clock = &sharedClock{read: opts.Clock}
 	if opts.Clock == nil {
 		engine.clock.read = clock.Steady
@@ -137,16 +141,13 @@ func (s *sqlite) write(ctx context.Context, at time.Time, work func(*Tx) error) 
 
 func (s *sqlite) query(ctx context.Context, query string, args ...any) (Rows, error) {
 	query, args = s.clock.write(query, args)
-	statement, err := s.reads.prepare(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	if statement == nil {
-		result, err := s.readers.QueryContext(ctx, query, args...)
-		return sqliteRows{result}, err
-	}
-	result, err := statement.QueryContext(ctx, args...)
+	result, err := s.readers.QueryContext(ctx, query, args...)
 	return sqliteRows{result}, err
+}
+
+// lookUp gains nothing from company: there is no way to go to the database.
+func (s *sqlite) lookUp(ctx context.Context, query string, args ...any) (Rows, error) {
+	return s.query(ctx, query, args...)
 }
 
 func (s *sqlite) pool() PoolStats {
@@ -171,17 +172,16 @@ func (r sqliteRows) Cells() Cells { return newSQLiteCells(r.Rows) }
 
 // sqliteConversation is one unit's part of the shared transaction.
 type sqliteConversation struct {
-	tx     *sql.Tx
-	writes *prepared
-	queue  *river.Client[*sql.Tx]
-	clock  *sharedClock
+	tx    *sql.Tx
+	queue *river.Client[*sql.Tx]
+	clock *sharedClock
 }
 
 // run stops at a requirement that is not met: the savepoint takes back the rest.
 func (c sqliteConversation) run(ctx context.Context, statements []statement) error {
 	for _, s := range statements {
 		text, args := c.clock.write(s.sql, s.args)
-		result, err := c.writes.exec(ctx, c.tx, text, args...)
+		result, err := c.tx.ExecContext(ctx, text, args...)
 		if err != nil {
 			return sqliteKeyError(err)
 		}
@@ -191,7 +191,7 @@ func (c sqliteConversation) run(ctx context.Context, statements []statement) err
 		if s.next.SQL == "" {
 			continue
 		}
-		if _, err := c.writes.exec(ctx, c.tx, s.next.Separately(), s.args...); err != nil {
+		if _, err := c.tx.ExecContext(ctx, s.next.Separately(), s.args...); err != nil {
 			return sqliteKeyError(err)
 		}
 	}

@@ -1,6 +1,8 @@
 package db
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -33,6 +35,41 @@ func TestDatabaseFilesAreTheirOwnersAlone(t *testing.T) {
 		if err := engine.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAFileThatSomebodyElseMakesIsWaitedFor: whoever comes second to a new file is not told that it is locked. SQLite
+// itself does not wait there, whatever its busy timeout: whoever turns to a log beside the file reads it already.
+func TestAFileThatSomebodyElseMakesIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sepad.db")
+	maker, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maker.Close()
+	maker.SetMaxOpenConns(1)
+	for _, text := range []string{"BEGIN IMMEDIATE", "CREATE TABLE x (a)"} {
+		if _, err := maker.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	patience, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := openSQLite(patience, path, Options{}); err == nil || patience.Err() == nil {
+		t.Errorf("while somebody else writes, with patience left (%v): %v", patience.Err(), err)
+	}
+
+	if _, err := maker.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	engine, err := openSQLite(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.close(); err != nil {
+		t.Error(err)
 	}
 }
 

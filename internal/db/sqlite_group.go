@@ -34,7 +34,6 @@ type unit struct {
 // one.
 type groupCommit struct {
 	writer *sql.DB
-	writes *prepared
 	queue  *river.Client[*sql.Tx]
 	clock  *sharedClock
 	// intact tells that what is written can be found again.
@@ -48,7 +47,7 @@ type groupCommit struct {
 
 func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock, intact func() error) *groupCommit {
 	g := &groupCommit{
-		writer: writer, writes: newPrepared(writer), queue: queue, clock: shared, intact: intact, units: make(chan *unit),
+		writer: writer, queue: queue, clock: shared, intact: intact, units: make(chan *unit),
 		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go g.loop()
@@ -91,7 +90,6 @@ func (g *groupCommit) commit(first *unit) {
 	// A unit's own context must not reach the shared transaction: cancelling
 	// one would roll back all of them.
 	ctx := context.Background()
-	g.writes.prepareScheduled(ctx)
 	units, tx, err := g.runTogether(ctx, first)
 	if err == nil && tx == nil && len(units) > 1 {
 		units, tx, err = g.runApart(ctx, units)
@@ -202,16 +200,16 @@ func (g *groupCommit) runUnit(ctx context.Context, tx *sql.Tx, u *unit) error {
 	if err := u.ctx.Err(); err != nil {
 		return err
 	}
-	if _, err := g.writes.exec(ctx, tx, "SAVEPOINT unit"); err != nil {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT unit"); err != nil {
 		return &lostTransactionError{err}
 	}
 	failure := g.attempt(ctx, tx, u)
 	if failure != nil {
-		if _, err := g.writes.exec(ctx, tx, "ROLLBACK TO unit"); err != nil {
+		if _, err := tx.ExecContext(ctx, "ROLLBACK TO unit"); err != nil {
 			return &lostTransactionError{errors.Join(failure, err)}
 		}
 	}
-	if _, err := g.writes.exec(ctx, tx, "RELEASE unit"); err != nil {
+	if _, err := tx.ExecContext(ctx, "RELEASE unit"); err != nil {
 		return &lostTransactionError{errors.Join(failure, err)}
 	}
 	return failure
@@ -224,7 +222,7 @@ func (g *groupCommit) attempt(ctx context.Context, tx *sql.Tx, u *unit) (err err
 			err = fmt.Errorf("db: unit of work panicked: %v", cause)
 		}
 	}()
-	unitTx := &Tx{At: u.at, ctx: ctx, conv: sqliteConversation{tx: tx, writes: g.writes, queue: g.queue, clock: g.clock}}
+	unitTx := &Tx{At: u.at, ctx: ctx, conv: sqliteConversation{tx: tx, queue: g.queue, clock: g.clock}}
 	if err := u.work(unitTx); err != nil {
 		return err
 	}

@@ -157,11 +157,16 @@ type declineView struct {
 
 // form is the form as it is first shown: with the name that is known.
 func (v visit) form() formView {
-	in := input{Holder: strings.TrimSpace(v.Lead.FirstName + " " + v.Lead.LastName)}
+	in := input{Holder: v.knownHolder()}
 	if v.last != nil && v.last.Transaction.HolderName != "" {
 		in.Holder = v.last.Transaction.HolderName
 	}
 	return v.formWith(in)
+}
+
+// knownHolder is whom the merchant has named.
+func (v visit) knownHolder() string {
+	return strings.TrimSpace(v.Lead.FirstName + " " + v.Lead.LastName)
 }
 
 func (v visit) formWith(in input) formView {

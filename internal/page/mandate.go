@@ -121,8 +121,10 @@ func readMandate(text string) mandate {
 }
 
 // hash names the text; the form brings it back as the proof of what was shown.
-func (m mandate) hash() string {
-	sum := sha256.Sum256([]byte(m.text()))
+func (m mandate) hash() string { return hashOf(m.text()) }
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 

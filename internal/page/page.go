@@ -16,7 +16,7 @@
 // address, so that reloading, going back, two tabs and a lost answer all show
 // the same truth: the claim in checkout.Pay lets one payment through, and
 // whoever comes second is shown how the first one stands. stage.go decides what
-// is shown; order.go, plan.go, form.go, mandate.go and result.go put it into words;
+// is shown; mould.go has what the payers of an offer see alike made once; order.go, plan.go, form.go, mandate.go and result.go put it into words;
 // texts_*.go hold the words, one file for each language.
 //
 // The token in the path is the only credential and no cookie stands for it, so
@@ -50,6 +50,8 @@ type Page struct {
 	Logger *slog.Logger
 	// Logos fetches merchants' logos.
 	Logos *Logos
+	// Moulds keep what the payers of an offer see alike.
+	Moulds *Moulds
 }
 
 // Routes are the addresses of the page.

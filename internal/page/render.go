@@ -65,11 +65,11 @@ func writePlain(w http.ResponseWriter, r *http.Request, status int, shown view) 
 	key := [2]string{shown.Code, shown.Title}
 	made, known := plainPages.Load(key)
 	if !known {
-		var html bytes.Buffer
-		if err := templates.ExecuteTemplate(&html, "page.html", shown); err != nil {
+		html, err := render("page.html", shown)
+		if err != nil {
 			return err
 		}
-		made, _ = plainPages.LoadOrStore(key, web.NewAsset("text/html; charset=utf-8", html.Bytes()))
+		made, _ = plainPages.LoadOrStore(key, web.NewAsset("text/html; charset=utf-8", html))
 	}
 	w.Header().Set("X-Frame-Options", "DENY")
 	made.(web.Asset).WriteAsPage(w, r, status, contentPolicy, referrer)
@@ -114,10 +114,16 @@ func write(w http.ResponseWriter, r *http.Request, status int, name string, data
 
 // writeWith renders before the status is sent, so that no half page is.
 func writeWith(w http.ResponseWriter, r *http.Request, status int, name string, data any, policy string) error {
-	var html bytes.Buffer
-	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
+	html, err := render(name, data)
+	if err != nil {
 		return err
 	}
-	web.WritePage(w, r, status, html.Bytes(), policy, referrer)
+	web.WritePage(w, r, status, html, policy, referrer)
 	return nil
+}
+
+func render(name string, data any) ([]byte, error) {
+	var html bytes.Buffer
+	err := templates.ExecuteTemplate(&html, name, data)
+	return html.Bytes(), err
 }

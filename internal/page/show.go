@@ -22,12 +22,13 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) error {
 // and it is no result: that the payer has just asked the bank.
 func (p *Page) showStage(w http.ResponseWriter, r *http.Request, status int, v visit) error {
 	at := v.stage()
-	if at == stagePay {
-		f := v.form()
-		if v.draft != nil {
-			f = v.formWith(v.draft.input)
-		}
-		return p.showForm(w, r, status, v, f)
+	switch {
+	case at == stagePay && v.isFirst():
+		return p.showFirst(w, r, status, v)
+	case at == stagePay && v.draft != nil:
+		return p.showForm(w, r, status, v, v.formWith(v.draft.input))
+	case at == stagePay:
+		return p.showForm(w, r, status, v, v.form())
 	}
 	if at != stageProcessing && at != stageVerify {
 		p.dropDraft(w, r, v.Session)
@@ -42,12 +43,16 @@ func (p *Page) showStage(w http.ResponseWriter, r *http.Request, status int, v v
 
 // showForm shows the form with what is in it.
 func (p *Page) showForm(w http.ResponseWriter, r *http.Request, status int, v visit, f formView) error {
+	return write(w, r, status, "page.html", p.withForm(r, v, f))
+}
+
+func (p *Page) withForm(r *http.Request, v visit, f formView) view {
 	shown := p.frame(r, v, fill(v.PayTitle, "merchant", v.Tenant.Name))
 	shown.Order.Plan = v.plan()
 	f.TestIBANs = p.testIBANs(v)
 	shown.Stage, shown.Form = stagePay, &f
 	shown.Trust = v.trust(p.Checkout.PublicURL)
-	return write(w, r, status, "page.html", shown)
+	return shown
 }
 
 // Seconds that a browser without our script waits before it looks again.

@@ -20,19 +20,25 @@ type Credential struct {
 // revoked: nothing may be done or answered in its name but what rests on it in
 // the database (CreateSessionFor).
 func (s *Store) RecallCredential(keyHash string) (Credential, bool) {
-	known, ok := s.credentials.get(keyHash)
+	known, ok := s.credentials.Get(keyHash)
 	if !ok {
 		return Credential{}, false
 	}
-	setup, ok := s.setups.get(known.TenantID)
+	setup, ok := s.setups.Get(known.TenantID)
 	return known, ok && setup.version == known.SetupVersion
+}
+
+// KnowsCredential tells that the last look-up of this process has found a key.
+func (s *Store) KnowsCredential(keyHash string) bool {
+	_, known := s.credentials.Get(keyHash)
+	return known
 }
 
 // noteCredential remembers what a look-up found, or that it found nothing.
 func (s *Store) noteCredential(keyHash string, c Credential, found bool) {
 	if found {
-		s.credentials.keep(keyHash, c)
+		s.credentials.Keep(keyHash, c)
 	} else {
-		s.credentials.forget(keyHash)
+		s.credentials.Forget(keyHash)
 	}
 }

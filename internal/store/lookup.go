@@ -31,7 +31,7 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 	if !s.tokensHidden.Load() {
 		older = token
 	}
-	result, err := s.Query(ctx, `
+	result, err := s.LookUp(ctx, `
 		SELECT `+Sessions.List("s")+`, `+Leads.List("l")+`, n.setup_version
 		FROM tenants n
 		JOIN sessions s ON s.tenant_id = n.id
@@ -51,7 +51,7 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 // every call, so that a revoked key stops working at once; only a call that rests
 // on the key in the database as well may recall what was found (RecallCredential).
 func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
-	result, err := s.Query(ctx, `
+	result, err := s.LookUp(ctx, `
 		SELECT k.id, k.tenant_id, n.number, n.setup_version, k.scopes FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
 		WHERE k.key_hash = $1 AND k.revoked_at IS NULL`, keyHash)
 	c, err = db.One(result, err, func(r db.Rows) (Credential, error) {
@@ -72,7 +72,7 @@ func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Cred
 // AllowedOrigins reads whose pages may call for sessions of the tenant with a number,
 // which their tokens carry. A number that nobody has admits all, and finds nothing.
 func (s *Store) AllowedOrigins(ctx context.Context, number uint32) (merchant.Origins, error) {
-	result, err := s.Query(ctx, `SELECT allowed_origins FROM tenants WHERE number = $1`, int64(number))
+	result, err := s.LookUp(ctx, `SELECT allowed_origins FROM tenants WHERE number = $1`, int64(number))
 	origins, err := db.One(result, err, func(r db.Rows) (o merchant.Origins, err error) { return o, r.Scan(&o) })
 	if errors.Is(err, db.ErrNoRow) {
 		return "", nil

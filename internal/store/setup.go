@@ -22,14 +22,14 @@ type versionedSetup struct {
 // Setup gives a tenant's set-up in a version read before. It is shared between
 // calls and must not be changed.
 func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*merchant.Setup, error) {
-	if known, ok := s.setups.get(tenantID); ok && known.version == version {
+	if known, ok := s.setups.Get(tenantID); ok && known.version == version {
 		return known.setup, nil
 	}
 	setup, err := s.Tenant(tenantID).readSetup(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.setups.keep(tenantID, versionedSetup{version, setup})
+	s.setups.Keep(tenantID, versionedSetup{version, setup})
 	return setup, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/cache"
 	"sepad/internal/db"
 	"sepad/internal/vault"
 )
@@ -17,12 +18,15 @@ import (
 type Store struct {
 	*db.DB
 	vault       *vault.Vault
-	setups      cache[uuid.UUID, versionedSetup]
-	credentials cache[string, Credential]
+	setups      cache.Cache[uuid.UUID, versionedSetup]
+	credentials cache.Cache[string, Credential]
 	onEvents    func(Endpoint)
 	// tokensHidden says that no token of a session lies open in the database.
 	tokensHidden atomic.Bool
 }
+
+// maxCached bounds the memory that tenants and keys take who are seldom seen.
+const maxCached = 10_000
 
 // Options say how a database is opened.
 type Options struct {
@@ -37,7 +41,9 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{DB: opened, vault: opts.Vault}, nil
+	return &Store{
+		DB: opened, vault: opts.Vault, setups: cache.Cache[uuid.UUID, versionedSetup]{Most: maxCached}, credentials: cache.Cache[string, Credential]{Most: maxCached},
+	}, nil
 }
 
 // Tx is a unit of work: the one door to durable effects. Whoever holds one can do

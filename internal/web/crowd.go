@@ -1,10 +1,34 @@
 package web
 
 import (
+	"encoding/json"
 	"log/slog"
+	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
+
+const overloadDetail = "The service is overloaded. Try again in a moment."
+
+// What all who are turned away are told, made once: they come by the thousand when there is the least time for them.
+var (
+	overloadBody = func() []byte {
+		text, _ := json.Marshal(errorBody{Detail: overloadDetail, StatusCode: http.StatusServiceUnavailable}) // two plain fields
+		return append(text, '\n')
+	}()
+	overloadLength, jsonType, notStored = []string{strconv.Itoa(len(overloadBody))}, []string{"application/json"}, []string{"no-store"}
+)
+
+// TurnAway answers a request that is not begun, as WriteError would.
+func TurnAway(w http.ResponseWriter, r *http.Request, err error) error {
+	header := w.Header()
+	describeOverload(header, r, err)
+	header["Content-Type"], header["Content-Length"], header["Cache-Control"] = jsonType, overloadLength, notStored
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write(overloadBody) // a client that has gone cannot be told so
+	return nil
+}
 
 // crowd counts requests that were turned away. There are thousands of them when there is the least time to write about
 // each: all of a second share a line.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,15 +14,28 @@ import (
 	"sepad/internal/store"
 )
 
-// TestWhoIsTurnedAwayHearsSoAndIsCounted has a hundred requests that are not begun: each is answered, and all of them
-// share a line.
+// TestWhoIsTurnedAwayHearsSoAndIsCounted has a hundred requests that are not begun, at the door and behind it: each is
+// answered alike, and all of them share a line.
 func TestWhoIsTurnedAwayHearsSoAndIsCounted(t *testing.T) {
 	t.Parallel()
+	const told = `{"detail":"The service is overloaded. Try again in a moment.","status_code":503}` + "\n"
+	for name, busy := range map[string]Handler{
+		"at the door": func(w http.ResponseWriter, r *http.Request) error { return TurnAway(w, r, store.ErrBusy) },
+		"behind it":   func(http.ResponseWriter, *http.Request) error { return store.ErrBusy },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turnAwayMany(t, busy, told)
+		})
+	}
+}
+
+func turnAwayMany(t *testing.T, busy Handler, told string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		counted := 0
 		front := Front{Logger: jsonLogger(t, &log), Clock: &steppingClock{}, TurnedAway: func() { counted++ }}
-		busy := func(http.ResponseWriter, *http.Request) error { return store.ErrBusy }
 		handler := front.Wrap(NewMux([]Route{{Method: http.MethodPost, Pattern: "/{token}/", Handler: busy}}))
 		const many = 100
 		for range many {
@@ -31,6 +45,10 @@ func TestWhoIsTurnedAwayHearsSoAndIsCounted(t *testing.T) {
 			handler.ServeHTTP(answer, r)
 			if answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != "1" || answer.Header().Get("Access-Control-Allow-Origin") != "*" {
 				t.Fatalf("it is told %d with %v", answer.Code, answer.Header())
+			}
+			if header := answer.Header(); answer.Body.String() != told || header.Get("Content-Length") != strconv.Itoa(len(told)) ||
+				header.Get("Content-Type") != "application/json" || header.Get("Cache-Control") != "no-store" {
+				t.Fatalf("it is told %s with %v", answer.Body, header)
 			}
 		}
 		<-time.After(2 * time.Second) // of the bubble

@@ -79,9 +79,6 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	WriteJSON(w, r, status, errorBody{Detail: detail, StatusCode: status})
 }
 
-// Refuse leaves the answer to a refusal to WriteError.
-func Refuse(_ http.ResponseWriter, _ *http.Request, err error) error { return err }
-
 // IsOverload tells that the database could not do a piece of work in time.
 func IsOverload(err error) bool {
 	return errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrSilent)
@@ -104,9 +101,13 @@ func Describe(w http.ResponseWriter, r *http.Request, err error) (status int, de
 	}
 	if IsOverload(err) {
 		describeOverload(w.Header(), r, err)
-		return http.StatusServiceUnavailable, "The service is overloaded. Try again in a moment."
+		return http.StatusServiceUnavailable, overloadDetail
 	}
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return statusClientGone, "Client closed the request"
+	}
+	if errors.Is(err, errNotTaken) {
+		logger(r.Context()).LogAttrs(r.Context(), slog.LevelWarn, "a file was not taken to its end", slog.Any("error", err))
 		return statusClientGone, "Client closed the request"
 	}
 	logger(r.Context()).LogAttrs(r.Context(), slog.LevelError, "request failed", slog.Any("error", err))
