@@ -35,6 +35,8 @@ type loadJob struct {
 	Bodies []string
 	// Rate is how many requests a second are due in a rush, 0 for as many as Connections bring about.
 	Rate float64
+	// Server is the process that is called in a rush.
+	Server int
 
 	// addresses counts the clients that requests have come from.
 	addresses *atomic.Uint32
@@ -48,6 +50,8 @@ type loadResult struct {
 	Seconds  float64
 	// Of a rush: how many were due, refused at once, and answered too late.
 	Due, Refused, Late int
+	// What the server and those who call it took of the processors meanwhile.
+	ServerTime, CallerTime time.Duration
 	// Half and Most are within how many milliseconds half of the requests were
 	// answered, and 99 of 100.
 	Half, Most float64

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -45,6 +47,9 @@ type rush struct {
 // rush pays for the time of the job and prints what came of it. Only what ends within
 // that time counts, or those who still wait at its end would be work for nothing.
 func (j *loadJob) rush(out io.Writer) error {
+	// Callers who are refused should cost the machine as little as can be: they take turns on one thread, and nobody
+	// has to wake another one for each answer.
+	runtime.GOMAXPROCS(1)
 	r := &rush{job: j, tokens: make(chan string, j.Count), due: make(chan time.Time, int(j.Rate))}
 	if err := r.stock(); err != nil {
 		return err
@@ -56,7 +61,10 @@ func (j *loadJob) rush(out io.Writer) error {
 	r.opens = time.Now().Add(rushUp)
 	r.ended = r.opens.Add(time.Duration(j.Seconds * float64(time.Second)))
 	go r.come()
+	weighed := make(chan struct{})
+	go func() { defer close(weighed); r.weigh() }()
 	failures := together(callers, r.serve)
+	<-weighed
 	r.result.Seconds = j.Seconds
 	return errors.Join(errors.Join(failures...), json.NewEncoder(out).Encode(r.result))
 }
@@ -105,6 +113,17 @@ func (r *rush) come() {
 			}
 		}
 	}
+}
+
+// weigh notes what the server and its callers take of the processors in the time that counts.
+func (r *rush) weigh() {
+	time.Sleep(time.Until(r.opens))
+	server, callers := processorTime(r.job.Server), ownProcessorTime()
+	time.Sleep(time.Until(r.ended))
+	server, callers = processorTime(r.job.Server)-server, ownProcessorTime()-callers
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.ServerTime, r.result.CallerTime = server, callers
 }
 
 // serve is one connection.
@@ -158,10 +177,13 @@ func (r *rush) note(came, now time.Time, status int, err error) {
 
 // payOnce pays a session, or is refused.
 func (c *caller) payOnce(token string) (status int, err error) {
-	request := append(c.client.buffer[:0], "POST "+sessionsPath...)
-	request = append(append(request, token...), "/pay/ HTTP/1.1\r\nHost: "...)
-	request = append(append(request, c.client.host...), "\r\nContent-Type: application/json\r\nX-Forwarded-For: "...)
-	request = append(append(request, c.clientIP()...), rushEnd...)
+	request := append(append(c.client.buffer[:0], "POST "+sessionsPath...), token...)
+	request = append(append(request, "/pay/ HTTP/1.1\r\nHost: "...), c.client.host...)
+	request = append(request, "\r\nContent-Type: application/json\r\nX-Forwarded-For: 10"...)
+	for n, shift := c.job.addresses.Add(1), 16; shift >= 0; shift -= 8 {
+		request = strconv.AppendUint(append(request, '.'), uint64(byte(n>>shift)), 10)
+	}
+	request = append(request, rushEnd...)
 	c.client.buffer = request
 	status, answer, err := c.client.ask(request)
 	if err != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 var overloadWork = work{
@@ -31,10 +32,11 @@ const (
 // rushLab measures one server at its capacity and beyond it.
 type rushLab struct {
 	job         loadJob
-	connections int     // those of the best capacity
-	capacity    float64 // the best that was seen
-	// Of all rounds of the overload.
-	due, refused, late int
+	connections int // those of the best capacity
+	// capacities are those that were seen with so many connections.
+	capacities []float64
+	// Of all rounds, at the capacity and beyond it.
+	at, beyond loadResult
 }
 
 func measureOverload(ctx context.Context, l *lab, w work) (measurement, error) {
@@ -47,7 +49,9 @@ func measureOverload(ctx context.Context, l *lab, w work) (measurement, error) {
 		return measurement{}, err
 	}
 	defer server.stop()
-	r := &rushLab{job: loadJob{Kind: rushKind, Address: server.address, Seconds: rushSeconds, Merchants: shop.Merchants}}
+	r := &rushLab{job: loadJob{
+		Kind: rushKind, Address: server.address, Seconds: rushSeconds, Merchants: shop.Merchants, Server: server.command.Process.Pid,
+	}}
 	if err := r.calibrate(ctx, l); err != nil {
 		return measurement{}, err
 	}
@@ -61,34 +65,56 @@ func measureOverload(ctx context.Context, l *lab, w work) (measurement, error) {
 	}
 	after, err := server.peakMemory()
 	m.notes = append(m.notes, fmt.Sprintf("%d of %d payers were refused at once, %d answered too late, capacity with %d connections; memory of the server at most %.0f MB, %.0f MB before the overload",
-		r.refused, r.due, r.late, r.connections, after, before))
+		r.beyond.Refused, r.beyond.Due, r.beyond.Late, r.connections, after, before), r.costs())
 	return m, err
+}
+
+// costs tells what a refusal takes of the processors, which payments do without: what was used beyond the capacity, less
+// what the payments cost that were made meanwhile.
+func (r *rushLab) costs() string {
+	micros := func(at, beyond time.Duration) (payment, refusal float64) {
+		payment = float64(at.Microseconds()) / float64(r.at.Requests)
+		return payment, (float64(beyond.Microseconds()) - payment*float64(r.beyond.Requests)) / float64(max(1, r.beyond.Refused))
+	}
+	payment, refusal := micros(r.at.ServerTime, r.beyond.ServerTime)
+	calling, heard := micros(r.at.CallerTime, r.beyond.CallerTime)
+	return fmt.Sprintf("a refusal takes %.0f µs of the server's processor time and %.0f µs of its caller's, a payment at the capacity %.0f and %.0f",
+		refusal, heard, payment, calling)
 }
 
 // calibrate finds how many connections bring the most about.
 func (r *rushLab) calibrate(ctx context.Context, l *lab) error {
-	for _, connections := range []int{connections, 4 * connections, 16 * connections} {
-		was := r.connections
-		r.connections = connections
-		best := r.capacity
-		s, err := r.atCapacity(ctx)
+	best := &rushLab{}
+	for _, count := range []int{connections, 4 * connections, 16 * connections} {
+		tried := &rushLab{job: r.job, connections: count}
+		s, err := tried.atCapacity(ctx)
 		if err != nil {
 			return err
 		}
-		l.say("overload: %s per second with %d connections", shortNumber(s.figure), connections)
-		if s.figure <= best {
-			r.connections = was
+		l.say("overload: %s per second with %d connections", shortNumber(s.figure), count)
+		if s.figure > median(best.capacities) {
+			best = tried
 		}
 	}
+	*r = *best
 	return nil
 }
 
 func (r *rushLab) atCapacity(ctx context.Context) (sample, error) {
 	job := r.stocked()
 	job.Connections = r.connections
-	s, err := load(ctx, job)
-	r.capacity = max(r.capacity, s.figure)
+	result, err := runLoad(ctx, job)
+	s := result.sample()
+	r.capacities = append(r.capacities, s.figure)
+	r.at.add(result)
 	return s, err
+}
+
+// capacity is that of the last rounds: on a machine that has become slower a rate of the first ones would be far more
+// than four times as many.
+func (r *rushLab) capacity() float64 {
+	const last = 3
+	return median(r.capacities[max(0, len(r.capacities)-last):])
 }
 
 // stocked has sessions for half as many payments again as were made at best, and for
@@ -96,17 +122,16 @@ func (r *rushLab) atCapacity(ctx context.Context) (sample, error) {
 func (r *rushLab) stocked() loadJob {
 	const margin = 1.5
 	job := r.job
-	job.Count = max(rushStock, crowd+int(margin*(rushSeconds+rushUp.Seconds())*r.capacity))
+	job.Count = max(rushStock, crowd+int(margin*(rushSeconds+rushUp.Seconds())*quantile(r.capacities, 1)))
 	return job
 }
 
-// overload is four times the best capacity that was seen so far. Who is refused comes
-// again with the same session.
+// overload is four times the capacity. Who is refused comes again with the same session.
 func (r *rushLab) overload(ctx context.Context) (sample, error) {
 	job := r.stocked()
-	job.Connections, job.Rate = crowd, overloadFactor*r.capacity
+	job.Connections, job.Rate = crowd, overloadFactor*r.capacity()
 	result, err := runLoad(ctx, job)
-	r.due, r.refused, r.late = r.due+result.Due, r.refused+result.Refused, r.late+result.Late
+	r.beyond.add(result)
 	s := result.sample()
 	// Fewer would be no overload; a machine on which others work keeps some from coming.
 	const enough = 0.75
@@ -114,4 +139,10 @@ func (r *rushLab) overload(ctx context.Context) (sample, error) {
 		s.errors, s.trouble = s.errors+1, fmt.Sprintf("only %s of %s payers a second came", shortNumber(came), shortNumber(job.Rate))
 	}
 	return s, err
+}
+
+// add sums up rounds.
+func (r *loadResult) add(round loadResult) {
+	r.Requests, r.Due, r.Refused, r.Late = r.Requests+round.Requests, r.Due+round.Due, r.Refused+round.Refused, r.Late+round.Late
+	r.ServerTime, r.CallerTime = r.ServerTime+round.ServerTime, r.CallerTime+round.CallerTime
 }
