@@ -210,6 +210,12 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 	return nil
 }
 
+// What comes back of a collection is no refund, and the other way round.
+const (
+	ofCollection = "The reference is that of a collection."
+	ofRefund     = "The reference is that of a refund."
+)
+
 // isOurTransfer tells what may be a refund: most transfers on an account are none, so that one which matches nothing is
 // nobody's business here.
 func isOurTransfer(l *iso20022.Line) bool {
@@ -234,7 +240,7 @@ func (r *reader) transferred(found store.BankFileEntry, reason iso20022.Reason, 
 	line.TransactionID = &found.TransactionID
 	switch {
 	case !found.IsTransfer():
-		line.Result, line.Note = store.LineContradicts, "The reference is that of a collection."
+		line.Result, line.Note = store.LineContradicts, ofCollection
 	case line.AmountMinor != found.AmountMinor:
 		line.Result, line.Note = store.LineContradicts, "The refund's amount is "+found.AmountMinor.String()+"."
 	case line.Kind == string(iso20022.TransferReturned):
@@ -250,7 +256,7 @@ func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount b
 	line.TransactionID = &found.TransactionID
 	isReturn := line.Kind == string(iso20022.Returned)
 	if found.IsTransfer() {
-		line.Result, line.Note = store.LineContradicts, "The reference is that of a refund."
+		line.Result, line.Note = store.LineContradicts, ofRefund
 		return
 	}
 	if hasAmount && (line.AmountMinor < found.AmountMinor || line.AmountMinor > found.AmountMinor && !isReturn) {

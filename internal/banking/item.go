@@ -214,7 +214,7 @@ func apart[T any](all []T, together func([]T) error, alone func(T, error) error)
 // poisoned sets a line aside whose collection cannot be changed though the database is there. Everything else is a
 // failure of ours, after which the file is read again.
 func (r *reader) poisoned(entry store.BankFileEntry, it *item, why error) error {
-	if errors.Is(why, store.ErrStale) || r.ctx.Err() != nil {
+	if errors.Is(why, store.ErrStale) || errors.Is(why, store.ErrBankLineTaken) || r.ctx.Err() != nil {
 		return failure{why}
 	}
 	if _, err := r.tenant(r.account).BankEntry(r.ctx, entry.TransactionID); err != nil {
@@ -231,7 +231,7 @@ func (r *reader) settleAll(all []settlement) error {
 	for i, one := range all {
 		reports[i] = checkout.Report{TransactionID: one.entry.TransactionID, Outcome: one.outcome}
 	}
-	refused, err := r.Checkout.SettleReported(r.ctx, r.account.Setup, reports)
+	refused, err := r.Checkout.SettleReportedWith(r.ctx, r.account.Setup, reports, r.along)
 	for i, why := range refused {
 		if why != nil {
 			all[i].it.line.Result, all[i].it.line.Note = store.LineContradicts, why.Error()
@@ -241,7 +241,7 @@ func (r *reader) settleAll(all []settlement) error {
 }
 
 func (r *reader) giveBackAll(all []returned) error {
-	report := checkout.ChargebackReport{GatewayID: r.account.ID, Source: payment.ChargebackReconciled}
+	report := checkout.ChargebackReport{GatewayID: r.account.ID, Source: payment.ChargebackReconciled, Along: r.along}
 	for _, one := range all {
 		report.Chargebacks = append(report.Chargebacks, checkout.ReportedChargeback{Chargeback: one.report})
 	}

@@ -104,46 +104,56 @@ func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uu
 	if err != nil {
 		return line, err
 	}
-	before := line.Result
-	r := &reader{Banking: b, ctx: ctx, account: account, statement: store.BankStatement{TenantID: tenantID}, now: b.Checkout.Clock.Now()}
-	if err := r.byHand(entry, &line); err != nil {
-		return line, err
-	}
-	if line.Result == store.LineContradicts {
-		return line, &payment.Error{Kind: payment.Conflict, Detail: line.Note}
-	}
-	line.Result, line.Note, line.TransactionID = store.LineAssigned, "", &entry.TransactionID
-	err = b.store().Write(ctx, r.now, func(tx *store.Tx) error {
-		tx.AssignBankLine(before, line)
+	before, now := line.Result, b.Checkout.Clock.Now()
+	assigned := line
+	assigned.Result, assigned.Note, assigned.TransactionID = store.LineAssigned, "", &entry.TransactionID
+	keep := func(tx *store.Tx) {
+		tx.AssignBankLine(before, assigned)
 		tx.Audit(store.Deed{
 			Action: "bank_entry.assign", ObjectType: "bank_entry", ObjectID: lineID.String(), TenantID: tenantID,
-			Before: map[string]any{"result": before}, After: map[string]any{"result": line.Result, "transaction_id": transactionID},
+			Before: map[string]any{"result": before}, After: map[string]any{"result": assigned.Result, "transaction_id": transactionID},
 		})
 		tx.SettleBankFiles(tenantID, account.ID)
-		return nil
-	})
-	if errors.Is(err, store.ErrStale) {
+	}
+	r := &reader{Banking: b, ctx: ctx, account: account, statement: store.BankStatement{TenantID: tenantID}, now: now, along: keep}
+	err = r.byHand(entry, &line)
+	if errors.Is(err, store.ErrBankLineTaken) {
 		err = errAssigned
 	}
-	return line, err
+	if err == nil && line.Result == store.LineContradicts {
+		err = &payment.Error{Kind: payment.Conflict, Detail: line.Note}
+	}
+	return assigned, err
 }
 
-// byHand applies a line to the collection that it belongs to.
+// byHand applies a line to the collection that it belongs to, and keeps that it does in the same unit: of two people who
+// give one line to two collections at once, one has done nothing.
 func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
 	it := &item{line: *line}
 	it.line.Result = store.LineKnown
-	switch line.Kind {
-	case string(iso20022.Returned):
+	switch kind := line.Kind; {
+	case kind == string(iso20022.TransferReturned) && !entry.IsTransfer():
+		it.line.Result, it.line.Note = store.LineContradicts, ofCollection
+	case (kind == string(iso20022.Returned) || kind == string(iso20022.Collected)) && entry.IsTransfer():
+		it.line.Result, it.line.Note = store.LineContradicts, ofRefund
+	case kind == string(iso20022.Returned):
 		it.line.ChargesMinor += max(0, line.AmountMinor-entry.AmountMinor)
 		booked, _ := time.Parse(time.DateOnly, line.BookingDate) // none is the zero time
 		r.giveBack(entry, iso20022.Reason{Code: line.Reason}, it.line.ChargesMinor, cmp.Or(booked, r.now), it)
-	case string(iso20022.Collected):
+	case kind == string(iso20022.Collected):
 		r.collected(entry, it)
-	case string(iso20022.OfPayment) + "_" + string(iso20022.Rejected), string(iso20022.TransferReturned):
+	case kind == string(iso20022.OfPayment)+"_"+string(iso20022.Rejected), kind == string(iso20022.TransferReturned):
 		r.reject(entry, iso20022.Reason{Code: line.Reason}, it)
 	}
+	hasWork := len(r.settling)+len(r.returning) > 0
 	err := r.work()
 	*line = it.line
+	if err == nil && !hasWork && line.Result != store.LineContradicts {
+		err = r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+			r.along(tx)
+			return nil
+		})
+	}
 	if ours, isOurs := errors.AsType[failure](err); isOurs {
 		return ours.error
 	}

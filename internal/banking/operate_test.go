@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sepad/internal/app/apptest"
@@ -81,6 +82,58 @@ func TestPeopleSteerFiles(t *testing.T) {
 			b.wantStatus(t, sent, "charged_back")
 			b.operator(t, "bank-entries/"+line+"/assign/", assign).Want(t, 409, nil)
 		})
+	})
+}
+
+// returnsOfNobody is a notification with bookings that came back and name nothing of ours.
+func returnsOfNobody(count int) []byte {
+	var bookings strings.Builder
+	for i := range count {
+		fmt.Fprintf(&bookings, `<Ntry><Amt Ccy="EUR">49.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-20</Dt></BookgDt>
+			<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>IDDT</Cd><SubFmlyCd>UPDD</SubFmlyCd></Fmly></Domn></BkTxCd>
+			<NtryDtls><TxDtls><Refs><EndToEndId>NOBODY-%d</EndToEndId></Refs><AmtDtls><InstdAmt><Amt Ccy="EUR">49.00</Amt></InstdAmt></AmtDtls>
+			<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf></TxDtls></NtryDtls></Ntry>`, i)
+	}
+	return []byte(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.02"><BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>N-1</MsgId>
+		<CreDtTm>2026-11-20T20:49:00</CreDtTm></GrpHdr><Ntfctn><Id>N-1</Id><CreDtTm>2026-11-20T20:49:00</CreDtTm>
+		<Acct><Id><IBAN>DE89370400440532013000</IBAN></Id><Ccy>EUR</Ccy></Acct>` + bookings.String() + `</Ntfctn></BkToCstmrDbtCdtNtfctn></Document>`)
+}
+
+func TestALineIsGivenToOneOfTwoPaymentsAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const lines = 6
+		b := setup(t, s)
+		payments := make([]string, 2*lines)
+		for i := range payments {
+			payments[i] = b.pay(t, apptest.Approved)
+		}
+		b.cutOff(t)
+		_, err := b.App.Banking.Read(t.Context(), b.account, "notification.xml", asFile(returnsOfNobody(lines)), false)
+		must(t, err)
+		open := b.operator(t, "bank-entries/?matched=false&gateway_id="+houseBank, nil).Want(t, 200, nil).Get(t, "results").([]any)
+		if len(open) != lines {
+			t.Fatalf("%d lines are open", len(open))
+		}
+		for i, line := range open {
+			var assigning []apptest.Request
+			pair := payments[2*i : 2*i+2]
+			for _, id := range pair {
+				path := "/admin/v1/bank-entries/" + line.(map[string]any)["id"].(string) + "/assign/"
+				assigning = append(assigning, apptest.Request{Path: path, Key: apptest.AdminToken, Body: apptest.Body{"transaction_id": id}})
+			}
+			answers := b.AtOnce(t, assigning...)
+			if len(answers[200]) != 1 || len(answers[409]) != 1 {
+				t.Fatalf("the answers are %v", answers)
+			}
+			for _, id := range pair {
+				want := "pending"
+				if answers[200][0].Text(t, "transaction_id") == id {
+					want = "charged_back"
+				}
+				b.wantStatus(t, id, want)
+			}
+		}
 	})
 }
 

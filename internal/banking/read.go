@@ -100,6 +100,8 @@ type reader struct {
 	// chosen are the collections that lines of this file were found to speak of.
 	chosen map[uuid.UUID]bool
 	now    time.Time
+	// along is written with what a line is found to mean, nil for nothing.
+	along func(*store.Tx)
 }
 
 func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
@@ -283,7 +285,7 @@ func (r *reader) lookAgainAt(line store.BankLine) error {
 		tx.AssignBankLine(before, line)
 		return nil
 	})
-	if errors.Is(err, store.ErrStale) {
+	if errors.Is(err, store.ErrBankLineTaken) {
 		return nil
 	}
 	return err

@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,9 @@ type ChargebackReport struct {
 	Chargebacks []ReportedChargeback
 	// IsDryRun says what would become of them, and changes nothing.
 	IsDryRun bool
+	// Along is written with what the chargebacks lead to, or with nothing where they are known already; not where one is
+	// refused.
+	Along func(*store.Tx)
 }
 
 // TakenChargeback is what became of a reported chargeback: it was taken, or
@@ -87,11 +91,11 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 		}
 		effects = append(effects, effect)
 	}
-	if report.IsDryRun || len(effects) == 0 {
+	if report.IsDryRun {
 		return answers, nil
 	}
-	err = c.Store.Write(ctx, now, func(tx *store.Tx) error { return tx.ApplyAll(tenantID, effects) })
-	if err != nil {
+	isRefused := slices.ContainsFunc(answers, func(one TakenChargeback) bool { return one.Refused != nil })
+	if err := c.writeReported(ctx, tenantID, now, effects, unless(isRefused, report.Along)); err != nil {
 		return nil, err
 	}
 	for _, effect := range effects {

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,14 +24,19 @@ type Report struct {
 // written. Of each it says why it was refused, nil for what was taken in or known
 // already. An error says that nothing was done.
 func (c *Checkout) SettleReported(ctx context.Context, setup *merchant.Setup, reports []Report) (refused []error, err error) {
+	return c.SettleReportedWith(ctx, setup, reports, nil)
+}
+
+// SettleReportedWith does the same, and writes something along with it, unless one is refused.
+func (c *Checkout) SettleReportedWith(ctx context.Context, setup *merchant.Setup, reports []Report, along func(*store.Tx)) (refused []error, err error) {
 	err = retry(func() error {
-		refused, err = c.settleReported(ctx, setup, reports)
+		refused, err = c.settleReported(ctx, setup, reports, along)
 		return err
 	})
 	return refused, err
 }
 
-func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, reports []Report) ([]error, error) {
+func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, reports []Report, along func(*store.Tx)) ([]error, error) {
 	tenantID := setup.Tenant.ID
 	ids := make([]uuid.UUID, len(reports))
 	for i, report := range reports {
@@ -70,17 +76,36 @@ func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, re
 		}
 		applied = append(applied, store.Applied{Change: change, Events: events})
 	}
-	if len(applied) == 0 {
-		return refused, nil
-	}
-	err = c.Store.Write(ctx, now, func(tx *store.Tx) error { return tx.ApplyAll(tenantID, applied) })
-	if err != nil {
+	isRefused := slices.ContainsFunc(refused, func(why error) bool { return why != nil })
+	if err := c.writeReported(ctx, tenantID, now, applied, unless(isRefused, along)); err != nil {
 		return nil, err
 	}
 	for _, one := range applied {
 		c.alert(ctx, one.Change, now)
 	}
 	return refused, nil
+}
+
+// writeReported writes what reports lead to, in one unit with what goes along.
+func (c *Checkout) writeReported(ctx context.Context, tenantID uuid.UUID, now time.Time, applied []store.Applied, along func(*store.Tx)) error {
+	if len(applied) == 0 && along == nil {
+		return nil
+	}
+	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		if err := tx.ApplyAll(tenantID, applied); err != nil || along == nil {
+			return err
+		}
+		along(tx)
+		return nil
+	})
+}
+
+// unless is what goes along, nothing where it must not.
+func unless(mustNot bool, along func(*store.Tx)) func(*store.Tx) {
+	if mustNot {
+		return nil
+	}
+	return along
 }
 
 // hearReport is what an outcome makes of a payment that was found by its own id, so

@@ -215,10 +215,13 @@ func (l *BankLine) own(s BankStatement) {
 	l.ID, l.TenantID, l.StatementID, l.GatewayID = payment.NewID(), s.TenantID, s.ID, s.GatewayID
 }
 
-// AssignBankLine records what an open line turned out to belong to, if nobody else
-// has said so meanwhile.
+// ErrBankLineTaken says that somebody else has said meanwhile what a line belongs to.
+var ErrBankLineTaken = errors.New("store: the line was assigned in the meantime")
+
+// AssignBankLine records what an open line turned out to belong to, unless the unit
+// ends with ErrBankLineTaken.
 func (tx *Tx) AssignBankLine(before BankLineResult, l BankLine) {
-	tx.Require(ErrStale, `
+	tx.Require(ErrBankLineTaken, `
 		UPDATE bank_lines SET result = $4, note = $5, transaction_id = $6
 		WHERE tenant_id = $1 AND id = $2 AND result = $3`,
 		l.TenantID, l.ID, string(before), string(l.Result), l.Note, l.TransactionID)
