@@ -58,7 +58,7 @@ type restoreCommand struct {
 }
 
 func (restoreCommand) Help() string {
-	return "The database must not exist yet (SQLite) or be empty (PostgreSQL). After a restore the service asks the gateways what happened since the backup before it bills or sends anything, and sessions that could be paid at that time are ended."
+	return "The database must not exist yet (SQLite) or be empty (PostgreSQL, for which pg_restore and psql must be installed). If this is broken off, drop the PostgreSQL database and begin again. After a restore the service asks the gateways what happened since the backup before it bills or sends anything, and sessions that could be paid at that time are ended."
 }
 
 // Validate wants exactly one thing to do.

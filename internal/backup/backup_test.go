@@ -215,35 +215,87 @@ func TestABackupTellsNothingWithoutItsKey(t *testing.T) {
 
 func TestABackupThatWasChangedIsRefused(t *testing.T) {
 	t.Parallel()
-	env := storetest.SQLite(t)
-	business(t, env)
-	path, _ := write(t, env)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string][]byte{
-		"another time in the manifest": bytes.Replace(whole, []byte("2026-03-31"), []byte("2026-03-30"), 1),
-		"cut off":                      whole[:len(whole)-1],
-		"a byte in the middle":         append(append(bytes.Clone(whole[:len(whole)/2]), whole[len(whole)/2]^1), whole[len(whole)/2+1:]...),
-		"no backup at all":             []byte("SQLite format 3"),
-		"nothing but the first line":   []byte("sepad backup 1\n"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		path, _ := write(t, env)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const damaged, none = "the backup is damaged or cut off", "this is not a backup"
+		head := bytes.IndexByte(whole[len("sepad backup 1\n"):], '\n') + len("sepad backup 1\n") + 1
+		for name, c := range map[string]struct {
+			text []byte
+			says string
+		}{
+			"another time in the manifest": {bytes.Replace(whole, []byte("2026-03-31"), []byte("2026-03-30"), 1), damaged},
+			"cut off":                      {whole[:len(whole)-1], damaged},
+			"cut off behind the manifest":  {whole[:head], damaged},
+			"a byte in the middle":         {append(append(bytes.Clone(whole[:len(whole)/2]), whole[len(whole)/2]^1), whole[len(whole)/2+1:]...), damaged},
+			"no backup at all":             {[]byte("SQLite format 3"), none},
+			"nothing but the first line":   {[]byte("sepad backup 1\n"), none},
+		} {
 			changed := filepath.Join(t.TempDir(), "changed.backup")
-			if err := os.WriteFile(changed, text, 0o600); err != nil {
+			if err := os.WriteFile(changed, c.text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			target := elsewhere(t, env)
-			if _, err := target.Restore(t.Context(), changed); err == nil {
-				t.Error("it was restored")
+			if _, err := target.Restore(t.Context(), changed); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v", name, err)
 			}
+			if left, _ := filepath.Glob(strings.TrimPrefix(target.Address, "sqlite:") + "*"); len(left) > 0 {
+				t.Errorf("%s: it has left %v", name, left)
+			}
+			if _, err := target.Restore(t.Context(), path); err != nil {
+				t.Errorf("%s: the place cannot be used any more: %v", name, err)
+			}
+		}
+	})
+}
+
+// TestARestoreThatIsBrokenOff leaves no database that a server would take for a whole one.
+func TestARestoreThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		path, made := write(t, env)
+		target, brokenOff := elsewhere(t, env), errors.New("broken off")
+		lookIn := func(st *store.Store) error {
+			if env.Engine != "postgres" {
+				return brokenOff // nobody finds it before it has its name
+			}
+			other, err := store.Open(t.Context(), target.Address, store.Options{Vault: env.Vault})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Close()
+			if err := other.Adopt(t.Context(), merchant.Sandbox, env.Now); err == nil || !strings.Contains(err.Error(), "is being restored") {
+				t.Errorf("meanwhile it can be used: %v", err)
+			}
+			return brokenOff
+		}
+		target.Finish = lookIn
+		if _, err := target.Restore(t.Context(), path); !errors.Is(err, brokenOff) {
+			t.Fatal(err)
+		}
+		if env.Engine != "postgres" {
 			if left, _ := filepath.Glob(strings.TrimPrefix(target.Address, "sqlite:") + "*"); len(left) > 0 {
 				t.Errorf("it has left %v", left)
 			}
-		})
-	}
+			return
+		}
+		left, err := store.Open(t.Context(), target.Address, store.Options{Vault: env.Vault})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer left.Close()
+		if err := left.CheckEnvironment(t.Context(), merchant.Sandbox); err == nil {
+			t.Error("a server would start")
+		}
+		if to, err := left.RestoredTo(t.Context()); err != nil || !to.Equal(made.CreatedAt) {
+			t.Errorf("who is connected would bill: %s, %v", to, err)
+		}
+	})
 }
 
 func TestARestoreDestroysNothing(t *testing.T) {

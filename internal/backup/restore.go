@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,8 +31,9 @@ type Target struct {
 
 // Restore makes a new database of a file. It is complete, of this version, held
 // against the manifest and marked as restored before a server can find it in its
-// place; a PostgreSQL database, which has its place from the beginning, must be
-// empty, and is to be dropped if this fails.
+// place. A PostgreSQL database, which has its place from the beginning, must be
+// empty. It appears with a mark that keeps everybody away until all of that is done,
+// and is to be dropped if this fails.
 func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -46,13 +48,13 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 	if err := t.check(m); err != nil {
 		return m, err
 	}
-	stream, err := t.Vault.OpenStream(from, m.Key, purpose, head)
+	stream, err := t.stream(from, m, head)
 	if err != nil {
 		return m, err
 	}
 	place, isFile := strings.CutPrefix(t.Address, "sqlite:")
 	if !isFile {
-		if err := db.Undump(ctx, t.Address, stream); err != nil {
+		if err := db.Undump(ctx, t.Address, stream, store.Restoring(m.Schema, m.CreatedAt)); err != nil {
 			return m, err
 		}
 		return m, t.prepare(ctx, t.Address, m)
@@ -63,8 +65,8 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 	draft := place + ".restoring"
 	removeDraft(draft) // of a restore that was killed
 	defer removeDraft(draft)
-	if err := db.Undump(ctx, "sqlite:"+draft, stream); err != nil {
-		return m, fmt.Errorf("the backup is damaged, or was made with another key: %w", err)
+	if err := db.Undump(ctx, "sqlite:"+draft, stream, ""); err != nil {
+		return m, err
 	}
 	if err := t.prepare(ctx, "sqlite:"+draft, m); err != nil {
 		return m, err
@@ -73,6 +75,31 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 		return m, err
 	}
 	return m, syncFolder(filepath.Dir(place))
+}
+
+var errDamaged = errors.New("the backup is damaged or cut off, or was made with another key of the same name")
+
+// stream opens what lies behind the head.
+func (t Target) stream(from io.Reader, m Manifest, head []byte) (io.Reader, error) {
+	stream, err := t.Vault.OpenStream(from, m.Key, purpose, head)
+	if errors.Is(err, vault.ErrUnknownKey) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", errDamaged, err)
+	}
+	return opened{stream}, nil
+}
+
+// opened is a stream that says what is wrong with the backup it is of.
+type opened struct{ io.Reader }
+
+func (o opened) Read(to []byte) (int, error) {
+	n, err := o.Reader.Read(to)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w (%w)", errDamaged, err)
+	}
+	return n, err
 }
 
 // check refuses a backup that cannot belong here.
@@ -107,17 +134,23 @@ func (t Target) prepare(ctx context.Context, address string, m Manifest) (err er
 	if err := st.Migrate(ctx); err != nil {
 		return err
 	}
-	if err := st.Adopt(ctx, t.Environment, t.Now); err != nil {
+	if err := st.AdoptKeys(ctx, t.Now); err != nil {
 		return err
 	}
 	err = st.Write(ctx, t.Now, func(tx *store.Tx) error {
 		tx.MarkRestored(m.CreatedAt)
 		return nil
 	})
-	if err != nil || t.Finish == nil {
+	if err == nil && t.Finish != nil {
+		err = t.Finish(st)
+	}
+	if err == nil {
+		err = st.EndRestoring(ctx, t.Now)
+	}
+	if err != nil {
 		return err
 	}
-	return t.Finish(st)
+	return st.Adopt(ctx, t.Environment, t.Now)
 }
 
 // removeDraft takes away what a restore that failed has left.

@@ -2,6 +2,7 @@ package db
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -94,9 +95,14 @@ func (p *postgres) tool(ctx context.Context, in io.Reader, out io.Writer, name s
 	if err != nil {
 		return err
 	}
+	return run(ctx, in, out, []string{"PGPASSWORD=" + config.Password}, name, append(args, "--dbname="+address)...)
+}
+
+// run has a program of PostgreSQL's do something, and says what it complains of.
+func run(ctx context.Context, in io.Reader, out io.Writer, env []string, name string, args ...string) error {
 	var complaint bytes.Buffer
-	command := exec.CommandContext(ctx, name, append(args, "--dbname="+address)...) //nolint:gosec // G204: programs and options of ours
-	command.Env = append(os.Environ(), "PGPASSWORD="+config.Password)
+	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // G204: programs and options of ours
+	command.Env = append(os.Environ(), env...)
 	command.Stdin, command.Stdout, command.Stderr = in, out, &complaint
 	if err := command.Run(); err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
@@ -125,8 +131,9 @@ func toolAddress(address string) (string, error) {
 
 // Undump makes a database at an address of what Dump wrote. One that holds
 // anything is refused, and so is the log of another one beside the file: SQLite
-// would take it for the new file's own.
-func Undump(ctx context.Context, address string, in io.Reader) error {
+// would take it for the new file's own. PostgreSQL runs a last statement in the unit
+// in which everything appears: nobody finds the database without it.
+func Undump(ctx context.Context, address string, in io.Reader, last string) error {
 	if path, isFile := strings.CutPrefix(address, "sqlite:"); isFile {
 		return undumpFile(path, in)
 	}
@@ -142,7 +149,49 @@ func Undump(ctx context.Context, address string, in io.Reader) error {
 	if len(all) > 0 {
 		return errors.New("the database is not empty: restore into a new one")
 	}
-	return p.tool(ctx, in, io.Discard, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
+	return p.load(ctx, in, last)
+}
+
+// load runs what pg_restore makes of a copy, and a last statement, in one transaction.
+// One that is cut off is not committed: COMMIT follows when pg_restore has ended well.
+func (p *postgres) load(ctx context.Context, in io.Reader, last string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	script, writer := io.Pipe()
+	source := &firstError{Reader: in}
+	made := make(chan error, 1)
+	go func() {
+		err := run(ctx, source, writer, nil, "pg_restore", "--no-owner", "--no-privileges", "--file=-")
+		err = cmp.Or(source.err, err)
+		made <- err                    // before the end is seen: who sees it asks why
+		_ = writer.CloseWithError(err) // it never fails
+	}()
+	statements := io.MultiReader(strings.NewReader("BEGIN;\n"), script, strings.NewReader("\nRESET search_path;\n"+last+"\nCOMMIT;\n"))
+	err := p.tool(ctx, statements, io.Discard, "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1")
+	select {
+	case fault := <-made:
+		return cmp.Or(fault, err)
+	default: // psql has ended first
+		_ = script.Close()
+		cancel()
+		<-made
+		return err
+	}
+}
+
+// firstError remembers why a source could not be read, which a program that is fed from
+// it cannot say.
+type firstError struct {
+	io.Reader
+	err error
+}
+
+func (r *firstError) Read(to []byte) (int, error) {
+	n, err := r.Reader.Read(to)
+	if err != nil && err != io.EOF && r.err == nil {
+		r.err = err
+	}
+	return n, err
 }
 
 // CheckVacant refuses a path at which a database lies, or what one has left.

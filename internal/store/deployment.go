@@ -39,6 +39,9 @@ func (s *Store) CheckEnvironment(ctx context.Context, environment merchant.Envir
 	if strings.HasPrefix(owner, movedMark) {
 		return errMoved
 	}
+	if strings.HasPrefix(owner, restoringMark) {
+		return errRestoring
+	}
 	return otherEnvironment(owner)
 }
 
@@ -83,6 +86,11 @@ func (s *Store) Adopt(ctx context.Context, environment merchant.Environment, now
 	if err := s.CheckEnvironment(ctx, environment); err != nil {
 		return err
 	}
+	return s.AdoptKeys(ctx, now)
+}
+
+// AdoptKeys refuses keys that are not those of the database, whosever it is.
+func (s *Store) AdoptKeys(ctx context.Context, now time.Time) error {
 	if err := s.learnCompatibility(ctx); err != nil || s.vault == nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"time"
 
 	"sepad/internal/db"
@@ -9,6 +11,35 @@ import (
 
 // unlessRestored holds back what must wait until the gateways have been asked.
 const unlessRestored = `NOT EXISTS (SELECT 1 FROM deployment WHERE id = 1 AND restored_to IS NOT NULL)`
+
+// restoringMark stands before the environment of a database into which a backup is
+// restored. Every program that ever knew environments refuses such a one.
+const restoringMark = "restoring/"
+
+var errRestoring = errors.New("a backup is being restored into the database, or that was broken off; nothing was done. Once sepad restore has failed, drop the database, make a new one and restore into that")
+
+// Restoring is the statement with which a restored database appears: nobody uses it
+// before EndRestoring, and whoever is connected already neither bills nor sends.
+func Restoring(schema int64, to time.Time) string {
+	const hasEnvironment, hasRestored = 9, 17
+	at := strconv.FormatInt(to.UnixMicro(), 10)
+	switch {
+	case schema < hasEnvironment:
+		return ""
+	case schema < hasRestored:
+		return `UPDATE deployment SET environment = '` + restoringMark + `' || environment WHERE id = 1;`
+	default:
+		return `UPDATE deployment SET environment = '` + restoringMark + `' || environment, restored_to = ` + at + `, banks_restored_to = ` + at + ` WHERE id = 1;`
+	}
+}
+
+// EndRestoring takes the mark of Restoring away.
+func (s *Store) EndRestoring(ctx context.Context, now time.Time) error {
+	return s.Write(ctx, now, func(tx *Tx) error {
+		tx.Then(`UPDATE deployment SET environment = REPLACE(environment, $1, '') WHERE id = 1`, restoringMark)
+		return nil
+	})
+}
 
 // RestoredTo is the instant that a restored database is of, as long as its gateways
 // have not been asked what happened since; zero otherwise.
