@@ -64,8 +64,25 @@ func TestReconciliation(t *testing.T) {
 			t.Errorf("the chargeback comes from %s", got)
 		}
 		s.Do(t, upload(t, reconciliations, "transactions", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 0})
-		if left := s.Env.Count(t, "staged_transactions"); left != 0 {
-			t.Errorf("%d lines are still staged", left)
+		if left := s.Env.Count(t, "compared_lines"); left != 0 {
+			t.Errorf("%d lines are left behind", left)
+		}
+	})
+}
+
+// TestWhatGoesBackIsNoSale: money that went the other way does not match, whatever the amount.
+func TestWhatGoesBackIsNoSale(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		_, first := sale(t, s, apptest.Approved)
+		reference := wantTransaction(t, s, first, nil).Text(t, "merchant_transaction_id")
+		file := header + reference + ",,approved,sdd_refund,49.00,EUR," + s.Now(t).Format(time.DateOnly) + ",,,\n"
+		report := s.Do(t, upload(t, reconciliations, "transactions", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 0})
+		if got := compactJSON(t, report.Get(t, "differing").([]any)[0]); !strings.Contains(got, `"field":"type","file":"sdd_refund","ours":"sdd_sale"`) {
+			t.Errorf("differing is %s", got)
+		}
+		if got := compactJSON(t, report.Get(t, "totals").([]any)[0]); !strings.Contains(got, `"difference":"-98.00"`) {
+			t.Errorf("the totals are %s", got)
 		}
 	})
 }

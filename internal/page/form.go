@@ -99,9 +99,11 @@ func withoutBIC(text string) string {
 	return text
 }
 
+var betweenGroups = strings.NewReplacer(" ", "", "-", "")
+
 // compact is an IBAN without what people put between its characters.
 func compact(text string) string {
-	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(text))
+	return strings.ToUpper(betweenGroups.Replace(text))
 }
 
 // group writes an IBAN as people read it, in groups of four.

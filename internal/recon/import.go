@@ -204,6 +204,7 @@ func (r *lineReader) next() (line, error) {
 // batch is a part of a file on its way into the database.
 type batch struct {
 	staged   []store.Staged
+	compared []store.Compared
 	reported []reportedLine
 	rejected []store.Rejection
 	// text has the lines one after the other as they came; numbers and ends say which is
@@ -232,7 +233,9 @@ func (b *batch) reject(number int, reason error) store.Rejection {
 	return rejection
 }
 
-func (b *batch) lines() int { return len(b.staged) + len(b.reported) + len(b.rejected) }
+func (b *batch) lines() int {
+	return len(b.staged) + len(b.compared) + len(b.reported) + len(b.rejected)
+}
 
 // method is how the lines of a kind of file are imported.
 type method struct {
@@ -356,9 +359,9 @@ func (b *batch) fill(lines *lineReader, size int, read func(*line, *batch) error
 	return nil
 }
 
-// stageLine reads a line, of either kind, as something that can be staged.
+// stageLine reads a line as something that can be staged.
 func (r *running) stageLine(l *line, b *batch) error {
-	t, err := r.readStaged(l)
+	t, err := l.readTransaction()
 	if err != nil {
 		return err
 	}
@@ -370,18 +373,4 @@ func (r *running) stageLine(l *line, b *batch) error {
 	t.ID, t.TenantID, t.GatewayID, t.Source = payment.NewID(), r.TenantID, r.GatewayID, payment.SourceImport
 	b.staged = append(b.staged, store.Staged{Line: l.number, Transaction: t})
 	return nil
-}
-
-func (r *running) readStaged(l *line) (payment.Transaction, error) {
-	if r.Kind == ImportTransactions {
-		return l.readTransaction()
-	}
-	c, _, err := l.readChargeback()
-	if err == nil && c.MerchantTransactionID == "" {
-		err = errors.New("merchant_transaction_id is required.")
-	}
-	return payment.Transaction{
-		MerchantTransactionID: c.MerchantTransactionID, GatewayReference: c.GatewayReference, Type: payment.ChargebackType,
-		Status: payment.TransactionChargedBack, AmountMinor: c.AmountMinor, Currency: c.Currency, ProcessedAt: c.ReportedAt,
-	}, err
 }

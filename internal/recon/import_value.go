@@ -14,10 +14,13 @@ var (
 	errDateForm        = errors.New("must be a date such as 2026-03-31, 2026-03-31T12:00:00Z or 31.03.2026")
 )
 
+// amountGaps are what stands between the groups of an amount's digits, and means nothing.
+var amountGaps = strings.NewReplacer(" ", "", "\u00a0", "", "'", "")
+
 // parseAmount reads money with a decimal point or a decimal comma, and tells a
 // sign apart. What could be read in two ways is not read at all.
 func parseAmount(text string) (amount payment.Minor, negative bool, err error) {
-	text = strings.NewReplacer(" ", "", "\u00a0", "", "'", "").Replace(text)
+	text = amountGaps.Replace(text)
 	text, negative = strings.CutPrefix(text, "-")
 	mark := strings.LastIndexAny(text, ".,")
 	if mark >= 0 {

@@ -2,7 +2,7 @@ package recon
 
 import (
 	"context"
-	"maps"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -101,19 +101,20 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 	if err != nil {
 		return Report{}, err
 	}
+	match := store.Match{TenantID: run.TenantID, ImportID: run.record.ID, GatewayID: run.GatewayID, IsChargebacks: run.Kind == ImportChargebacks}
 	// Whatever happens, the lines do not stay behind.
 	defer func() {
 		_ = im.Store.Write(context.WithoutCancel(ctx), run.record.CreatedAt, func(tx *store.Tx) error {
-			tx.Unstage(req.TenantID, run.record.ID)
+			tx.DropCompared(match)
 			return nil
 		})
 	}()
 	report := Report{Kind: req.Kind, Differing: []Differing{}, MissingHere: []OneSided{}, MissingThere: []OneSided{}, Unreadable: []Unreadable{}}
-	match, err := run.stage(ctx, lines, &report)
-	if err != nil {
+	side := fileSide{running: run, report: &report, match: match, balance: balance{}}
+	if err := side.read(ctx, lines); err != nil {
 		return Report{}, err
 	}
-	found, err := run.compare(ctx, match, &report)
+	found, err := side.compare(ctx)
 	if err != nil || !apply {
 		return report, err
 	}
@@ -123,221 +124,200 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 	return report, run.apply(ctx, found, &report)
 }
 
-// stage reads the whole file beside our records, and its period.
-func (r *running) stage(ctx context.Context, lines *lineReader, report *Report) (store.Match, error) {
-	size, writers := r.Store.BulkBatch()
+// fileSide is a file on its way beside our records.
+type fileSide struct {
+	*running
+	report *Report
+	match  store.Match
+
+	mu          sync.Mutex
+	balance     balance
+	first, last time.Time
+}
+
+// read puts the whole file beside our records, and finds its period.
+func (f *fileSide) read(ctx context.Context, lines *lineReader) error {
+	size, writers := f.Store.BulkBatch()
 	batches := make(chan *batch, writers)
 	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return readBatches(working, lines, method{size: size, read: r.compareLine}, batches)
+		return readBatches(working, lines, method{size: size, read: f.compareLine}, batches)
 	})
-	staged := staging{running: r, report: report}
 	for range writers {
 		group.Go(func() error {
 			for b := range batches {
-				if err := staged.add(working, b); err != nil {
+				if err := f.add(working, b); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	match := store.Match{
-		TenantID: r.TenantID, ImportID: r.record.ID, GatewayID: r.GatewayID, IsChargebacks: r.Kind == ImportChargebacks,
-	}
 	if err := group.Wait(); err != nil {
-		return match, err
-	}
-	if first, last := payment.DateOf(staged.first), payment.DateOf(staged.last); !staged.first.IsZero() {
-		match.From, match.To = first.Start(), last.AddDays(1).Start()
-		report.FirstDay, report.LastDay = first.String(), last.String()
-	}
-	return match, r.dropRepeated(ctx, report)
-}
-
-// compareLine reads a line as stageLine does, and leaves the payer in the file: nobody compares names and accounts.
-func (r *running) compareLine(l *line, b *batch) error {
-	if err := r.stageLine(l, b); err != nil {
 		return err
 	}
-	t := &b.staged[len(b.staged)-1].Transaction
-	t.MaskedIBAN, t.IBANCountry, t.BIC, t.HolderName, t.Email, t.MandateReference, t.MandateAt = "", "", "", "", "", "", time.Time{}
+	if first, last := payment.DateOf(f.first), payment.DateOf(f.last); !f.first.IsZero() {
+		f.match.From, f.match.To = first.Start(), last.AddDays(1).Start()
+		f.report.FirstDay, f.report.LastDay = first.String(), last.String()
+	}
+	return f.dropRepeated(ctx)
+}
+
+// compareLine reads what is compared of a line. The payer stays in the file: nobody compares names and accounts.
+func (r *running) compareLine(l *line, b *batch) error {
+	t, err := r.readCompared(l)
+	if err != nil {
+		return err
+	}
+	if b.compared == nil {
+		size, _ := r.Store.BulkBatch()
+		b.compared = make([]store.Compared, 0, size)
+	}
+	b.compared = append(b.compared, store.Compared{
+		Line: l.number, MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, ProcessorID: t.ProcessorID,
+		Status: t.Status, Type: t.Type, AmountMinor: t.AmountMinor, Currency: t.Currency, ProcessedAt: t.ProcessedAt,
+	})
 	return nil
 }
 
-// staging is a file on its way beside our records.
-type staging struct {
-	*running
-	mu          sync.Mutex
-	report      *Report
-	first, last time.Time
+func (r *running) readCompared(l *line) (payment.Transaction, error) {
+	if r.Kind == ImportTransactions {
+		return l.readCompared()
+	}
+	c, _, err := l.readChargeback()
+	if err == nil && c.MerchantTransactionID == "" {
+		err = errors.New("merchant_transaction_id is required.")
+	}
+	return payment.Transaction{
+		MerchantTransactionID: c.MerchantTransactionID, GatewayReference: c.GatewayReference, Type: payment.ChargebackType,
+		Status: payment.TransactionChargedBack, AmountMinor: c.AmountMinor, Currency: c.Currency, ProcessedAt: c.ReportedAt,
+	}, err
 }
 
-// add stages a batch. It need not last: the file is read again.
-func (s *staging) add(ctx context.Context, b *batch) error {
-	s.note(b)
-	return s.Store.Write(ctx, s.record.CreatedAt, func(tx *store.Tx) error {
+// add writes a batch. It need not last: the file is read again.
+func (f *fileSide) add(ctx context.Context, b *batch) error {
+	f.note(b)
+	return f.Store.Write(ctx, f.record.CreatedAt, func(tx *store.Tx) error {
 		tx.Relax()
-		return tx.Stage(s.record.ID, b.staged)
+		return tx.AddCompared(f.match, b.compared)
 	})
 }
 
-// note keeps the file's period, and which lines could not be read.
-func (s *staging) note(b *batch) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// note keeps what the file comes to, its period, and which lines could not be read.
+func (f *fileSide) note(b *batch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, rejected := range b.rejected {
-		s.report.Unreadable = append(s.report.Unreadable, Unreadable{rejected.Line, rejected.Reason})
+		f.report.Unreadable = append(f.report.Unreadable, Unreadable{rejected.Line, rejected.Reason})
 	}
-	for i := range b.staged {
-		at := b.staged[i].ProcessedAt
-		if s.first.IsZero() || at.Before(s.first) {
-			s.first = at
+	for i := range b.compared {
+		line := &b.compared[i]
+		f.balance.of(line.Currency).File.add(1, signed(line.Type, line.AmountMinor))
+		if f.first.IsZero() || line.ProcessedAt.Before(f.first) {
+			f.first = line.ProcessedAt
 		}
-		if at.After(s.last) {
-			s.last = at
+		if line.ProcessedAt.After(f.last) {
+			f.last = line.ProcessedAt
 		}
 	}
 }
 
 // dropRepeated leaves the first line of each reference to be compared.
-func (r *running) dropRepeated(ctx context.Context, report *Report) error {
-	var repeated []int
-	err := r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) error {
-		tx.CountStaged()
+func (f *fileSide) dropRepeated(ctx context.Context) error {
+	err := f.Store.Write(ctx, f.record.CreatedAt, func(tx *store.Tx) error {
+		tx.CountCompared()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = r.Store.Write(ctx, r.record.CreatedAt, func(tx *store.Tx) (err error) {
-		repeated, err = tx.RepeatedStaged(r.TenantID, r.record.ID)
+	var repeated []store.Compared
+	if has, err := f.match.HasRepeated(ctx, f.Store); err != nil {
 		return err
-	})
-	for _, line := range repeated {
-		report.Unreadable = append(report.Unreadable, Unreadable{line, "An earlier line has the same merchant_transaction_id."})
+	} else if has {
+		err := f.Store.Write(ctx, f.record.CreatedAt, func(tx *store.Tx) (err error) {
+			repeated, err = tx.DropRepeated(f.match)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
-	slices.SortFunc(report.Unreadable, func(a, b Unreadable) int { return a.Line - b.Line })
-	return err
+	for _, line := range repeated {
+		f.balance.of(line.Currency).File.add(-1, -signed(line.Type, line.AmountMinor))
+		f.report.Unreadable = append(f.report.Unreadable, Unreadable{line.Line, "An earlier line has the same merchant_transaction_id."})
+	}
+	slices.SortFunc(f.report.Unreadable, func(a, b Unreadable) int { return a.Line - b.Line })
+	return nil
 }
 
 // disagreement is what the two sides do not agree on, as far as it is listed.
 type disagreement struct {
-	differing                 []store.Difference
-	missingHere, missingThere []store.Staged
+	differing                 []store.Mismatch
+	missingHere, missingThere []store.Mismatch
 }
 
-// compare fills the report. A list is read only where the sums say that there is one: each goes through both sides.
-func (r *running) compare(ctx context.Context, match store.Match, report *Report) (f disagreement, err error) {
-	sums, err := match.Sums(ctx, r.Store)
+// compare fills the report.
+func (f *fileSide) compare(ctx context.Context) (found disagreement, err error) {
+	err = f.match.Mismatches(ctx, f.Store, func(m store.Mismatch) {
+		f.balance.add(m)
+		switch {
+		case m.Known == nil:
+			found.missingHere = list(found.missingHere, m)
+		case m.File == nil:
+			found.missingThere = list(found.missingThere, m)
+		default:
+			found.differing = list(found.differing, m)
+		}
+	})
 	if err != nil {
-		return f, err
+		return found, err
 	}
-	report.Totals = totals(sums)
-	has := func(result store.MatchResult) bool {
-		return slices.ContainsFunc(sums, func(sum store.MatchSum) bool { return sum.Result == result })
-	}
-	if has(store.Differing) {
-		if f.differing, err = match.Differences(ctx, r.Store, maxListed); err != nil {
-			return f, err
-		}
-	}
-	if has(store.MissingHere) {
-		if f.missingHere, err = match.MissingHere(ctx, r.Store, maxListed); err != nil {
-			return f, err
-		}
-	}
-	if has(store.MissingThere) {
-		if f.missingThere, err = match.MissingThere(ctx, r.Store, maxListed); err != nil {
-			return f, err
-		}
-	}
-	for _, d := range f.differing {
-		report.Differing = append(report.Differing, Differing{
-			Line: d.Line, MerchantTransactionID: d.Known.MerchantTransactionID, Differences: differences(d),
+	f.report.Totals = f.balance.totals()
+	for _, m := range found.differing {
+		f.report.Differing = append(f.report.Differing, Differing{
+			Line: m.File.Line, MerchantTransactionID: m.File.MerchantTransactionID, Differences: differences(m),
 		})
 	}
-	report.MissingHere, report.MissingThere = oneSided(f.missingHere), oneSided(f.missingThere)
-	return f, nil
+	for _, m := range found.missingHere {
+		f.report.MissingHere = append(f.report.MissingHere, oneSided(*m.File))
+	}
+	for _, m := range found.missingThere {
+		known := m.Known
+		f.report.MissingThere = append(f.report.MissingThere, oneSided(store.Compared{
+			MerchantTransactionID: known.MerchantTransactionID, Status: known.Status, Type: known.Type, AmountMinor: known.AmountMinor,
+			Currency: known.Currency, ProcessedAt: known.ProcessedAt,
+		}))
+	}
+	return found, nil
 }
 
-func differences(d store.Difference) (found []Difference) {
+// list keeps what a report shows.
+func list(kept []store.Mismatch, m store.Mismatch) []store.Mismatch {
+	if len(kept) == maxListed {
+		return kept
+	}
+	return append(kept, m)
+}
+
+func differences(m store.Mismatch) (found []Difference) {
 	pairs := []Difference{
-		{"amount", d.Known.AmountMinor.String(), d.Reported.AmountMinor.String()},
-		{"currency", d.Known.Currency, d.Reported.Currency},
-		{"status", string(d.Known.Status), string(d.Reported.Status)},
+		{"amount", m.Known.AmountMinor.String(), m.File.AmountMinor.String()},
+		{"currency", m.Known.Currency, m.File.Currency},
+		{"status", string(m.Known.Status), string(m.File.Status)},
+	}
+	if (m.Known.Type == payment.Refund) != (m.File.Type == payment.Refund) {
+		pairs = append(pairs, Difference{"type", string(m.Known.Type), string(m.File.Type)})
 	}
 	return slices.DeleteFunc(pairs, func(p Difference) bool { return p.Ours == p.File })
 }
 
-func oneSided(records []store.Staged) []OneSided {
-	list := make([]OneSided, len(records))
-	for i, one := range records {
-		list[i] = OneSided{
-			Line: one.Line, MerchantTransactionID: one.MerchantTransactionID, Date: payment.DateOf(one.ProcessedAt).String(),
-			Status: string(one.Status), Type: string(one.Type), Amount: one.AmountMinor.String(), Currency: one.Currency,
-		}
+func oneSided(one store.Compared) OneSided {
+	return OneSided{
+		Line: one.Line, MerchantTransactionID: one.MerchantTransactionID, Date: payment.DateOf(one.ProcessedAt).String(),
+		Status: string(one.Status), Type: string(one.Type), Amount: one.AmountMinor.String(), Currency: one.Currency,
 	}
-	return list
-}
-
-// totals puts the sums of both sides together by currency.
-func totals(sums []store.MatchSum) []Totals {
-	byCurrency := map[string]*Totals{}
-	of := func(currency string) *Totals {
-		if byCurrency[currency] == nil {
-			byCurrency[currency] = &Totals{Currency: currency}
-		}
-		return byCurrency[currency]
-	}
-	for _, sum := range sums {
-		if sum.Result != store.MissingThere {
-			of(sum.FileCurrency).addFile(sum)
-		}
-		if sum.Result != store.MissingHere {
-			of(sum.OurCurrency).addOurs(sum)
-		}
-	}
-	all := []Totals{}
-	for _, currency := range slices.Sorted(maps.Keys(byCurrency)) {
-		t := *byCurrency[currency]
-		t.write()
-		all = append(all, t)
-	}
-	return all
-}
-
-func (t *Totals) addFile(sum store.MatchSum) {
-	t.File.add(sum.Count, sum.FileMinor)
-	switch sum.Result {
-	case store.Matched:
-		t.Matched.add(sum.Count, sum.FileMinor)
-	case store.Differing:
-		t.DifferingFile.add(sum.Count, sum.FileMinor)
-	default:
-		t.MissingHere.add(sum.Count, sum.FileMinor)
-	}
-}
-
-func (t *Totals) addOurs(sum store.MatchSum) {
-	t.Ours.add(sum.Count, sum.OurMinor)
-	switch sum.Result {
-	case store.Differing:
-		t.DifferingOurs.add(sum.Count, sum.OurMinor)
-	case store.MissingThere:
-		t.MissingThere.add(sum.Count, sum.OurMinor)
-	}
-}
-
-// write gives every amount its text.
-func (t *Totals) write() {
-	for _, a := range []*Amount{
-		&t.File, &t.Ours, &t.Matched, &t.DifferingFile, &t.DifferingOurs, &t.MissingHere, &t.MissingThere,
-	} {
-		a.Text = a.Minor.String()
-	}
-	t.DifferenceText = (t.File.Minor - t.Ours.Minor).String()
 }
 
 // apply settles what the file proves.
@@ -350,8 +330,8 @@ func (r *running) apply(ctx context.Context, f disagreement, report *Report) err
 		}
 		return err
 	}
-	for i, d := range f.differing {
-		done, err := r.applyDifference(ctx, d)
+	for i, m := range f.differing {
+		done, err := r.applyDifference(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -368,25 +348,27 @@ func (r *Report) count(done bool) {
 }
 
 // applyDifference settles a payment by its line, if that is all they differ in.
-func (r *running) applyDifference(ctx context.Context, d store.Difference) (bool, error) {
-	d.Reported.GatewayID = r.GatewayID
-	if d.Reported.AmountMinor != d.Known.AmountMinor || d.Reported.Currency != d.Known.Currency {
-		return false, nil
+func (r *running) applyDifference(ctx context.Context, m store.Mismatch) (bool, error) {
+	reported := payment.Transaction{
+		GatewayID: r.GatewayID, MerchantTransactionID: m.File.MerchantTransactionID, GatewayReference: m.File.GatewayReference,
+		ProcessorID: m.File.ProcessorID, Status: m.File.Status, Type: m.File.Type, AmountMinor: m.File.AmountMinor, Currency: m.File.Currency,
+		ProcessedAt: m.File.ProcessedAt,
 	}
-	means, err := d.Known.Against(d.Reported)
+	means, err := m.Known.Against(reported)
 	if err != nil || means == payment.ReportsNothing {
 		return false, nil //nolint:nilerr // a difference for a person to look at
 	}
-	err = r.Checkout.ApplyReported(ctx, r.setup, d.Known.ID, means, d.Reported, payment.ChargebackReconciled)
+	err = r.Checkout.ApplyReported(ctx, r.setup, m.Known.ID, means, reported, payment.ChargebackReconciled)
 	return err == nil, ignoreRefusal(err)
 }
 
 // applyChargebacks records what the file reports as charged back, and says which
 // lines have changed something.
-func (r *running) applyChargebacks(ctx context.Context, lines []store.Staged) (done []bool, err error) {
+func (r *running) applyChargebacks(ctx context.Context, lines []store.Mismatch) (done []bool, err error) {
 	for batch := range slices.Chunk(lines, chargebackBatch) {
 		report := checkout.ChargebackReport{GatewayID: r.GatewayID, Source: payment.ChargebackReconciled}
-		for _, line := range batch {
+		for _, m := range batch {
+			line := m.File
 			report.Chargebacks = append(report.Chargebacks, checkout.ReportedChargeback{Chargeback: payment.Chargeback{
 				MerchantTransactionID: line.MerchantTransactionID, GatewayReference: line.GatewayReference,
 				AmountMinor: line.AmountMinor, Currency: line.Currency, ReportedAt: line.ProcessedAt,

@@ -25,5 +25,5 @@ func FeedStatement(which FeedFilter) string { return feedStatement(which) }
 
 // Statements are how a file is held against our records.
 func (m Match) Statements() []string {
-	return []string{m.lineSums(), m.differences(), m.missingHere(), m.unnamedSums(), m.missingThere()}
+	return []string{m.repeated(), m.mismatches()}
 }

@@ -10,31 +10,103 @@ import (
 	"sepad/internal/payment"
 )
 
-// Match says which records a staged file is held against: those of a gateway,
-// over the file's period.
+// Match says which records a file is held against: those of a gateway, over the
+// file's period.
 type Match struct {
 	TenantID, ImportID, GatewayID uuid.UUID
 	IsChargebacks                 bool
 	From, To                      time.Time // the first instant of the period, and the first after it
 }
 
-// MatchResult is where a record stands.
-type MatchResult string
+// Compared is what a line of a processor's file says of a payment or a chargeback, as
+// far as it is compared.
+type Compared struct {
+	Line                                                 int
+	MerchantTransactionID, GatewayReference, ProcessorID string
+	Status                                               payment.TransactionStatus
+	Type                                                 payment.TransactionType
+	AmountMinor                                          payment.Minor
+	Currency                                             string
+	ProcessedAt                                          time.Time
+}
 
-const (
-	Matched      MatchResult = "matched"
-	Differing    MatchResult = "differing"
-	MissingHere  MatchResult = "missing_here"
-	MissingThere MatchResult = "missing_there"
-)
+var comparedColumns = []string{
+	"tenant_id", "import_id", "line", "merchant_transaction_id", "gateway_reference", "processor_id", "status", "type", "amount_minor", "currency",
+	"processed_at",
+}
 
-// MatchSum counts the records of one currency with one result, as the file has them and as we do; what goes back counts
-// below zero. A side that lacks them has no currency.
-type MatchSum struct {
-	Result                    MatchResult
-	FileCurrency, OurCurrency string
-	Count                     int
-	FileMinor, OurMinor       payment.Minor
+// comparedRow is a line within its import.
+type comparedRow struct {
+	match *Match
+	*Compared
+}
+
+func (r comparedRow) Values() []any {
+	return []any{
+		r.match.TenantID, r.match.ImportID, r.Line, r.MerchantTransactionID, r.GatewayReference, r.ProcessorID, string(r.Status), string(r.Type),
+		r.AmountMinor, r.Currency, db.Micros(r.ProcessedAt),
+	}
+}
+
+func (r comparedRow) AppendCopy(dst []byte) []byte {
+	dst = db.AppendCopyID(db.AppendCopyID(dst, r.match.TenantID), r.match.ImportID)
+	dst = db.AppendCopyNumber(dst, int64(r.Line))
+	for _, text := range [...]string{r.MerchantTransactionID, r.GatewayReference, r.ProcessorID, string(r.Status), string(r.Type)} {
+		dst = db.AppendCopyText(dst, text)
+	}
+	dst = db.AppendCopyText(db.AppendCopyNumber(dst, int64(r.AmountMinor)), r.Currency)
+	dst = db.AppendCopyNumber(dst, r.ProcessedAt.UnixMicro())
+	dst[len(dst)-1] = '\n'
+	return dst
+}
+
+// AddCompared puts lines of a file beside our records.
+func (tx *Tx) AddCompared(match Match, lines []Compared) error {
+	rows := make([]db.BulkRow, len(lines))
+	for i := range lines {
+		rows[i] = comparedRow{&match, &lines[i]}
+	}
+	return tx.Load("compared_lines", comparedColumns, rows)
+}
+
+// CountCompared has the planner know how many lines there are. Without it PostgreSQL takes those of an import for one,
+// and goes through all of them again for each of our records.
+func (tx *Tx) CountCompared() {
+	tx.Analyze("compared_lines (tenant_id, import_id, merchant_transaction_id)")
+}
+
+// DropCompared removes an import's lines.
+func (tx *Tx) DropCompared(match Match) {
+	tx.Then(`DELETE FROM compared_lines WHERE tenant_id = $1 AND import_id = $2`, match.TenantID, match.ImportID)
+}
+
+// HasRepeated tells whether any two lines have the same reference. It costs half of what looking for them does, and
+// hardly any file has them.
+func (m Match) HasRepeated(ctx context.Context, s *Store) (has bool, err error) {
+	result, err := s.Query(db.PlanAnew(ctx), m.repeated(), m.TenantID, m.ImportID)
+	return db.One(result, err, func(r db.Rows) (has bool, err error) { return has, r.Scan(&has) })
+}
+
+func (m Match) repeated() string {
+	return `SELECT EXISTS (SELECT 1 FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 GROUP BY merchant_transaction_id HAVING COUNT(*) > 1)`
+}
+
+// DropRepeated removes the lines whose reference an earlier line has, and gives them.
+func (tx *Tx) DropRepeated(match Match) ([]Compared, error) {
+	result, err := tx.Query(`
+		DELETE FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 AND EXISTS (
+			SELECT 1 FROM compared_lines e WHERE e.tenant_id = $1 AND e.import_id = $2
+				AND e.merchant_transaction_id = compared_lines.merchant_transaction_id AND e.line < compared_lines.line)
+		RETURNING line, type, amount_minor, currency`, match.TenantID, match.ImportID)
+	return db.Collect(result, err, func(r db.Rows) (c Compared, err error) {
+		return c, r.Scan(&c.Line, &c.Type, &c.AmountMinor, &c.Currency)
+	})
+}
+
+// Mismatch is a line and our record of the same reference that do not say the same, or one of them without the other.
+type Mismatch struct {
+	File  *Compared // nil where the file does not name our record
+	Known *payment.Transaction
 }
 
 // records is what the file is held against, under one set of names.
@@ -46,108 +118,56 @@ func (m Match) records() string {
 	return `transactions`
 }
 
-const (
-	signedFile = `CAST(SUM(CASE WHEN s.type = 'sdd_refund' THEN -s.amount_minor ELSE s.amount_minor END) AS BIGINT)`
-	signedOurs = `CAST(SUM(CASE WHEN t.type = 'sdd_refund' THEN -t.amount_minor ELSE t.amount_minor END) AS BIGINT)`
-	sameRecord = `t.amount_minor = s.amount_minor AND t.currency = s.currency AND t.status = s.status`
-)
-
-// joined pairs the file's lines with our records.
-func (m Match) joined(join string) string {
-	return ` FROM staged_transactions s ` + join + ` ` + m.records() + ` t ON t.tenant_id = s.tenant_id
-		AND t.merchant_transaction_id = s.merchant_transaction_id AND t.gateway_id = $3
-		WHERE s.tenant_id = $1 AND s.import_id = $2`
-}
-
-// Sums counts the lines of the file by where they stand, and our records of its period that it does not name.
-func (m Match) Sums(ctx context.Context, s *Store) ([]MatchSum, error) {
-	result, err := s.Query(db.PlanAnew(ctx), m.lineSums(), m.TenantID, m.ImportID, m.GatewayID)
-	named, err := db.Collect(result, err, scanMatchSum)
-	if err != nil {
-		return nil, err
-	}
-	result, err = s.Query(db.PlanAnew(ctx), m.unnamedSums(), m.unnamedArgs()...)
-	unnamed, err := db.Collect(result, err, scanMatchSum)
-	return append(named, unnamed...), err
-}
-
-// lineSums adds up both sides in one pass over the file.
-func (m Match) lineSums() string {
+// mismatches go once through the file with our records beside it, and once through our records of the period. What goes
+// back to a payer is never the same as what came.
+func (m Match) mismatches() string {
 	return `
-		SELECT CASE WHEN t.id IS NULL THEN 'missing_here' WHEN ` + sameRecord + ` THEN 'matched' ELSE 'differing' END,
-			s.currency, COALESCE(t.currency, ''), COUNT(*), ` + signedFile + `, COALESCE(` + signedOurs + `, 0)` +
-		m.joined("LEFT JOIN") + ` GROUP BY 1, 2, 3`
+		SELECT l.line, t.id, l.merchant_transaction_id, COALESCE(t.status, ''), COALESCE(t.type, ''), COALESCE(t.amount_minor, 0),
+			COALESCE(t.currency, ''), COALESCE(t.processed_at, 0), l.status, l.type, l.amount_minor, l.currency, l.gateway_reference, l.processor_id,
+			l.processed_at
+		FROM compared_lines l LEFT JOIN ` + m.records() + ` t ON t.tenant_id = l.tenant_id
+			AND t.merchant_transaction_id = l.merchant_transaction_id AND t.gateway_id = $3
+		WHERE l.tenant_id = $1 AND l.import_id = $2 AND (t.id IS NULL OR NOT (t.amount_minor = l.amount_minor AND t.currency = l.currency
+			AND t.status = l.status AND (t.type = 'sdd_refund') = (l.type = 'sdd_refund')))
+		UNION ALL
+		SELECT 0, t.id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency, t.processed_at, '', '', 0, '', '', '', 0
+		FROM ` + m.records() + ` t WHERE t.tenant_id = $1 AND t.gateway_id = $3 AND t.processed_at >= $4 AND t.processed_at < $5
+			AND NOT EXISTS (SELECT 1 FROM compared_lines l WHERE l.tenant_id = $1 AND l.import_id = $2
+				AND l.merchant_transaction_id = t.merchant_transaction_id)
+		ORDER BY 1, 8, 3`
 }
 
-func (m Match) unnamedSums() string {
-	return `SELECT 'missing_there', '', t.currency, COUNT(*), 0, ` + signedOurs + m.unnamed() + ` GROUP BY 3`
+// Mismatches visits everything on which the sides do not agree: our records that the file lacks by their time, then its
+// lines in their order. There may be as many as there are lines, so that nobody holds them.
+func (m Match) Mismatches(ctx context.Context, s *Store, visit func(Mismatch)) error {
+	rows, err := s.Query(db.PlanAnew(ctx), m.mismatches(), m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		mismatch, err := m.scan(rows)
+		if err != nil {
+			return err
+		}
+		visit(mismatch)
+	}
+	return rows.Err()
 }
 
-func (m Match) unnamedArgs() []any {
-	return []any{m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To)}
-}
-
-// unnamed are our records of the period that the file does not name.
-func (m Match) unnamed() string {
-	return ` FROM ` + m.records() + ` t WHERE t.tenant_id = $1 AND t.gateway_id = $3 AND t.processed_at >= $4 AND t.processed_at < $5
-		AND NOT EXISTS (SELECT 1 FROM staged_transactions s WHERE s.tenant_id = $1 AND s.import_id = $2
-			AND s.merchant_transaction_id = t.merchant_transaction_id)`
-}
-
-func scanMatchSum(r db.Rows) (v MatchSum, err error) {
-	return v, r.Scan(&v.Result, &v.FileCurrency, &v.OurCurrency, &v.Count, &v.FileMinor, &v.OurMinor)
-}
-
-// Differences gives the lines that differ from our record of the same reference.
-func (m Match) Differences(ctx context.Context, s *Store, limit int) ([]Difference, error) {
-	result, err := s.Query(db.PlanAnew(ctx), m.differences(), m.TenantID, m.ImportID, m.GatewayID, limit)
-	return db.Collect(result, err, scanDifference)
-}
-
-func (m Match) differences() string {
-	return `SELECT ` + differenceColumns + m.joined("JOIN") + ` AND NOT (` + sameRecord + `) ORDER BY s.line LIMIT $4`
-}
-
-// MissingHere gives the lines of which we have no record, in their order.
-func (m Match) MissingHere(ctx context.Context, s *Store, limit int) ([]Staged, error) {
-	result, err := s.Query(db.PlanAnew(ctx), m.missingHere(), m.TenantID, m.ImportID, m.GatewayID, limit)
-	return db.Collect(result, err, scanOneSided)
-}
-
-func (m Match) missingHere() string {
-	return `SELECT s.line, s.merchant_transaction_id, s.gateway_reference, s.status, s.type, s.amount_minor, s.currency,
-		s.processed_at` + m.joined("LEFT JOIN") + ` AND t.id IS NULL ORDER BY s.line LIMIT $4`
-}
-
-// MissingThere gives our records of the period that the file does not name, by their time.
-func (m Match) MissingThere(ctx context.Context, s *Store, limit int) ([]Staged, error) {
-	result, err := s.Query(db.PlanAnew(ctx), m.missingThere(), append(m.unnamedArgs(), limit)...)
-	return db.Collect(result, err, scanOneSided)
-}
-
-func (m Match) missingThere() string {
-	return `SELECT 0, t.merchant_transaction_id, '', t.status, t.type, t.amount_minor, t.currency, t.processed_at` + m.unnamed() +
-		` ORDER BY t.processed_at, t.merchant_transaction_id LIMIT $6`
-}
-
-func scanOneSided(r db.Rows) (v Staged, err error) {
-	return v, r.Scan(&v.Line, &v.MerchantTransactionID, &v.GatewayReference, &v.Status, &v.Type, &v.AmountMinor, &v.Currency,
-		db.Instant{To: &v.ProcessedAt})
-}
-
-// CountStaged has the planner know how much is staged. Without it PostgreSQL takes the lines of an import for one, and
-// goes through all of them again for each of our records.
-func (tx *Tx) CountStaged() {
-	tx.Analyze("staged_transactions (tenant_id, import_id, merchant_transaction_id)")
-}
-
-// RepeatedStaged removes the lines whose reference an earlier line has, and says
-// which they are.
-func (tx *Tx) RepeatedStaged(tenantID, importID uuid.UUID) ([]int, error) {
-	result, err := tx.Query(`
-		DELETE FROM staged_transactions WHERE tenant_id = $1 AND import_id = $2 AND EXISTS (
-			SELECT 1 FROM staged_transactions e WHERE e.tenant_id = $1 AND e.import_id = $2
-				AND e.merchant_transaction_id = staged_transactions.merchant_transaction_id AND e.line < staged_transactions.line)
-		RETURNING line`, tenantID, importID)
-	return db.Collect(result, err, func(r db.Rows) (line int, err error) { return line, r.Scan(&line) })
+func (m Match) scan(r db.Rows) (found Mismatch, err error) {
+	var knownID *uuid.UUID
+	file, known := &Compared{}, &payment.Transaction{TenantID: m.TenantID, GatewayID: m.GatewayID}
+	err = r.Scan(&file.Line, &knownID, &known.MerchantTransactionID, &known.Status, &known.Type, &known.AmountMinor, &known.Currency,
+		db.Instant{To: &known.ProcessedAt}, &file.Status, &file.Type, &file.AmountMinor, &file.Currency, &file.GatewayReference, &file.ProcessorID,
+		db.Instant{To: &file.ProcessedAt})
+	file.MerchantTransactionID = known.MerchantTransactionID
+	if file.Line > 0 {
+		found.File = file
+	}
+	if knownID != nil {
+		known.ID = *knownID
+		found.Known = known
+	}
+	return found, err
 }

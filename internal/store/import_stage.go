@@ -106,12 +106,9 @@ func (tx *Tx) DifferentStaged(tenantID, importID, gatewayID uuid.UUID) ([]Differ
 	return db.Collect(result, err, scanDifference)
 }
 
-// differenceColumns are what scanDifference reads.
-const differenceColumns = `s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
-	s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processor_id, s.processed_at`
-
 const differenceQuery = `
-	SELECT ` + differenceColumns + `
+	SELECT s.line, t.id, t.tenant_id, t.gateway_id, t.merchant_transaction_id, t.status, t.type, t.amount_minor, t.currency,
+		s.status, s.type, s.amount_minor, s.currency, s.gateway_reference, s.processor_id, s.processed_at
 	FROM staged_transactions s
 	JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
 	WHERE s.tenant_id = $1 AND s.import_id = $2 AND t.id <> s.id
@@ -145,4 +142,5 @@ func (tx *Tx) StagedWithChargeback(tenantID, importID, gatewayID uuid.UUID) ([]u
 // instant of real time. Nothing rests on it: the file is read again.
 func (tx *Tx) ForgetStaged(before time.Time) {
 	tx.Then(`DELETE FROM staged_transactions WHERE import_id < $1`, firstID(before))
+	tx.Then(`DELETE FROM compared_lines WHERE import_id < $1`, firstID(before))
 }

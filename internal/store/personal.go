@@ -144,6 +144,10 @@ var PersonalTables = []PersonalTable{
 			mandate_at processed_at`,
 		Fleeting: "iban_masked iban_country bic holder_name email",
 	},
+	{
+		Name: "compared_lines",
+		Kept: `tenant_id import_id line merchant_transaction_id gateway_reference processor_id status type amount_minor currency processed_at`,
+	},
 	{Name: "idempotency_keys", Kept: "tenant_id key session_id expires_at", Fleeting: "request_hash"},
 	{Name: "bank_file_parts", Kept: "tenant_id id file_id draft number", Archived: "content_sealed"},
 	{Name: "bank_statement_parts", Kept: "tenant_id id statement_id number", Archived: "content_sealed"},

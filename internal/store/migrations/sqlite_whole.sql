@@ -861,6 +861,20 @@ END;
 CREATE INDEX chargebacks_email_idx ON chargebacks (tenant_id, lower(email), id) WHERE email <> '';
 CREATE INDEX chargebacks_gateway_reference_idx ON chargebacks (tenant_id, gateway_reference, id) WHERE gateway_reference <> '';
 CREATE INDEX subscriptions_amount_idx ON subscriptions (tenant_id, amount_minor, id);
+CREATE TABLE compared_lines (
+    tenant_id               TEXT    NOT NULL,
+    import_id               TEXT    NOT NULL,
+    line                    INTEGER NOT NULL,
+    merchant_transaction_id TEXT    NOT NULL,
+    gateway_reference       TEXT    NOT NULL,
+    processor_id            TEXT    NOT NULL,
+    status                  TEXT    NOT NULL,
+    type                    TEXT    NOT NULL,
+    amount_minor            INTEGER NOT NULL,
+    currency                TEXT    NOT NULL,
+    processed_at            INTEGER NOT NULL
+) STRICT;
+CREATE INDEX compared_lines_import_idx ON compared_lines (tenant_id, import_id, merchant_transaction_id);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -903,6 +917,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
