@@ -103,6 +103,7 @@ func TestACampaignIsMadeAndPaidInTheBrowser(t *testing.T) {
 		p.await(`document.getElementById("iban")`)
 		p.fill("iban", apptest.Approved)
 		p.do(chromedp.Click(chromedp.ID("agree")), chromedp.Click(chromedp.CSS("button.main")))
+		p.await(`document.body.dataset.stage === "paid"`) // until then the browser is on its way, and would not open another page
 		apptest.Eventually(t, "the session is paid", func() bool {
 			return s.Retrieve(t, token).Text(t, "status") == "COMPLETED"
 		})

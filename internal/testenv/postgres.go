@@ -5,11 +5,17 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// maintainers is how many databases a test process makes or drops at once.
+const maintainers = 4
 
 // PostgresURL makes an empty database for this test and returns its URL. The
 // database is dropped when the test ends, with whatever is still connected.
@@ -39,12 +45,12 @@ func PostgresTemplate(t testing.TB, name string, migrate func(url string) error)
 func createDatabase(t testing.TB, admin, template string) string {
 	t.Helper()
 	name := "sepad_test_" + strings.ToLower(rand.Text())
-	if err := copyDatabase(t.Context(), admin, template, name); err != nil {
+	if err := copyDatabase(t.Context(), template, name); err != nil {
 		t.Fatalf("create a test database: %v", err)
 	}
 	t.Cleanup(func() {
 		// The test's own context has already ended here.
-		if err := dropDatabase(context.Background(), admin, name); err != nil {
+		if err := dropDatabase(context.Background(), name); err != nil {
 			t.Errorf("drop the test database: %v", err)
 		}
 	})
@@ -53,8 +59,22 @@ func createDatabase(t testing.TB, admin, template string) string {
 
 // buildTemplate makes the template unless it is there. It is built under
 // another name and renamed when complete: a process that dies half-way leaves
-// nothing that looks finished.
+// nothing that looks finished. What this process has seen is there until the end
+// of the run.
 func buildTemplate(ctx context.Context, admin, template string, migrate func(url string) error) error {
+	if _, seen := templates.Load(template); seen {
+		return nil
+	}
+	if err := buildTemplateOnce(ctx, admin, template, migrate); err != nil {
+		return err
+	}
+	templates.Store(template, true)
+	return nil
+}
+
+var templates sync.Map
+
+func buildTemplateOnce(ctx context.Context, admin, template string, migrate func(url string) error) error {
 	connection, err := pgx.Connect(ctx, admin)
 	if err != nil {
 		return err
@@ -70,42 +90,52 @@ func buildTemplate(ctx context.Context, admin, template string, migrate func(url
 		return err
 	}
 	unfinished := template + "_unfinished"
-	if err := dropDatabase(ctx, admin, unfinished); err != nil {
+	if err := dropDatabase(ctx, unfinished); err != nil {
 		return err
 	}
-	if err := copyDatabase(ctx, admin, "template0", unfinished); err != nil {
+	if err := copyDatabase(ctx, "template0", unfinished); err != nil {
 		return err
 	}
 	if err := migrate(databaseURL(admin, unfinished)); err != nil {
 		return err
 	}
-	return execute(ctx, admin, "ALTER DATABASE "+quote(unfinished)+" RENAME TO "+quote(template))
+	return execute(ctx, "ALTER DATABASE "+quote(unfinished)+" RENAME TO "+quote(template))
 }
 
 // copyDatabase copies files: on a cluster that does not wait for the disk that
 // is some four times as fast as the usual way through the write-ahead log. The
 // choice came with PostgreSQL 15, the oldest that the tests run on.
-func copyDatabase(ctx context.Context, admin, template, name string) error {
-	return execute(ctx, admin, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template)+" STRATEGY FILE_COPY")
+func copyDatabase(ctx context.Context, template, name string) error {
+	return execute(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template)+" STRATEGY FILE_COPY")
 }
 
-func dropDatabase(ctx context.Context, admin, name string) error {
-	return execute(ctx, admin, "DROP DATABASE IF EXISTS "+quote(name)+" WITH (FORCE)")
+func dropDatabase(ctx context.Context, name string) error {
+	return execute(ctx, "DROP DATABASE IF EXISTS "+quote(name)+" WITH (FORCE)")
 }
 
-// execute runs one statement on a connection of its own: CREATE and DROP
-// DATABASE may not run inside a transaction or beside other statements.
-func execute(ctx context.Context, admin, statement string) error {
-	connection, err := pgx.Connect(ctx, admin)
+// execute runs one statement by itself: CREATE and DROP DATABASE may not run inside
+// a transaction or beside other statements.
+func execute(ctx context.Context, statement string) error {
+	connections, err := maintenance()
 	if err != nil {
 		return err
 	}
-	defer connection.Close(context.WithoutCancel(ctx))
-	if _, err := connection.Exec(ctx, statement); err != nil {
+	if _, err := connections.Exec(ctx, statement, pgx.QueryExecModeExec); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil
 }
+
+// maintenance are the connections over which a test process makes and drops its
+// databases, kept until it ends: to connect cost PostgreSQL more than to copy.
+var maintenance = sync.OnceValues(func() (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(os.Getenv(PostgresVariable))
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = maintainers
+	return pgxpool.NewWithConfig(context.Background(), config)
+})
 
 func quote(name string) string {
 	return pgx.Identifier{name}.Sanitize()
