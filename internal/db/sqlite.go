@@ -40,6 +40,10 @@ var busyPragma = fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())
 // ownerOnly is the mode of every file with data in it.
 const ownerOnly = 0o600
 
+// asItIs has a connection open the file that is there. A pool opens connections whenever
+// it needs one, even after it was closed, and would leave an empty file where ours was.
+const asItIs = "&mode=rw"
+
 // maxReaders bounds the read pool; each connection has a page cache of its own.
 const maxReaders = 4
 
@@ -71,7 +75,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	}
 	log, err := os.Stat(path + "-wal")
 	hadLog := err == nil && log.Size() > 0
-	writer, err := openKeeping(sqliteDSN(path, writerPragmas) + "&_txlock=immediate")
+	writer, err := openKeeping(sqliteDSN(path, writerPragmas) + asItIs + "&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 		}
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
 	}
-	readers, err := openKeeping(sqliteDSN(path, readerPragmas))
+	readers, err := openKeeping(sqliteDSN(path, readerPragmas) + asItIs)
 	if err != nil {
 		return nil, err
 	}

@@ -111,6 +111,26 @@ func TestAFileThatIsReplacedIsNoticed(t *testing.T) {
 	}
 }
 
+func TestAFileThatWasRemovedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sepad.db")
+	engine, err := openSQLite(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := engine.query(t.Context(), "SELECT 1"); err == nil { // its first connection
+		rows.Close()
+		t.Error("somebody reads what is not there")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there again: %v", err)
+	}
+}
+
 func TestALinkDoesNotLeadPastTheLock(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
