@@ -168,9 +168,18 @@ func erasedBeside(backup string) (lists []string, err error) {
 	folder := filepath.Dir(backup)
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), erasedSuffix) && !entry.IsDir() {
-			lists = append(lists, filepath.Join(folder, entry.Name()))
+		if !strings.HasSuffix(entry.Name(), erasedSuffix) || entry.IsDir() {
+			continue
 		}
+		list := filepath.Join(folder, entry.Name())
+		about, err := os.Stat(list)
+		if err != nil {
+			return nil, err
+		}
+		if !about.Mode().IsRegular() { // a pipe would be waited for
+			return nil, fmt.Errorf("%s is no file, and cannot be a list of erased persons: move it away", list)
+		}
+		lists = append(lists, list)
 	}
 	return lists, err
 }

@@ -154,6 +154,21 @@ func TestTheDashboardIsClosed(t *testing.T) {
 	})
 }
 
+// TestNoPageIsMadeForWhoHasLeft: made for everybody who leaves at once, pages were a third of what a flood of them cost.
+func TestNoPageIsMadeForWhoHasLeft(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequestWithContext(gone, http.MethodGet, s.URL+"/dashboard/", nil)
+	r.AddCookie(&http.Cookie{Name: "sepad", Value: "anything"})
+	answer := httptest.NewRecorder()
+	s.App.Handler().ServeHTTP(answer, r)
+	if made := answer.Body.String(); strings.Contains(made, "<html") {
+		t.Errorf("a page of %d bytes was made for nobody", len(made))
+	}
+}
+
 // TestWhoDoesNotWaitForTheAnswerIsCounted: to leave before a password is judged costs as
 // much as a wrong one.
 func TestWhoDoesNotWaitForTheAnswerIsCounted(t *testing.T) {

@@ -2,8 +2,10 @@ package dashboard
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -158,6 +160,9 @@ type fault struct {
 
 // fail answers with an error as a page.
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) error {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return err // nobody is there who would read a page
+	}
 	status, detail := web.Describe(w, r, err)
 	shown := fault{Status: status, Sentences: sentences(detail)}
 	return d.render(w, r, status, "error", d.view(r, http.StatusText(status), shown))

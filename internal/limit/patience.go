@@ -102,8 +102,12 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local wrong = tonumber(redis.call('HGET', KEYS[1], 'wrong') or 0)
-local last = tonumber(redis.call('HGET', KEYS[1], 'last') or 0)
+local kept = redis.pcall('HMGET', KEYS[1], 'wrong', 'last')
+if kept.err then
+  redis.call('DEL', KEYS[1])
+  kept = {}
+end
+local wrong, last = tonumber(kept[1] or 0) or 0, tonumber(kept[2] or 0) or 0
 if now - last > life or last - now > life then
   wrong, last = 0, now
 end
@@ -121,12 +125,12 @@ return 0
 // attempt asks Redis about a guess; answered is false when it could not be asked.
 func (s *shared) attempt(ctx context.Context, who caller, now time.Time) (time.Duration, bool) {
 	micros := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
-	return s.ask(ctx, now, func(ctx context.Context) (int64, error) {
+	return s.ask(ctx, now, longestWait+forgottenAfter, func(ctx context.Context) (int64, error) {
 		return wait.Run(ctx, s.client, []string{who.redisKey()}, s.time(now), strconv.Itoa(FreeGuesses), micros(firstWait), micros(longestWait),
 			strconv.Itoa(doublings), micros(forgottenAfter)).Int64()
 	})
 }
 
 func (s *shared) forget(ctx context.Context, who caller, now time.Time) {
-	s.ask(ctx, now, func(ctx context.Context) (int64, error) { return s.client.Del(ctx, who.redisKey()).Result() })
+	s.ask(ctx, now, 0, func(ctx context.Context) (int64, error) { return 0, s.client.Del(ctx, who.redisKey()).Err() })
 }

@@ -27,7 +27,7 @@ const (
 // Redis's own time in microseconds, so that processes whose clocks differ
 // agree; a test gives a time of its own. The result is the wait, 0 for a call
 // that is let in, and counted if it is to be. A clock that steps back is treated as
-// in memory.
+// in memory. What somebody else has put there goes: it would be in the way for ever.
 var slide = redis.NewScript(`
 local rate = tonumber(ARGV[1])
 local now = tonumber(ARGV[2])
@@ -36,13 +36,18 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local newest = tonumber(redis.call('LINDEX', KEYS[1], 0) or 0)
+local newest = redis.pcall('LINDEX', KEYS[1], 0) or '0'
+if type(newest) == 'table' or not tonumber(newest) then
+  redis.call('DEL', KEYS[1])
+  newest = '0'
+end
+newest = tonumber(newest)
 if newest >= now + window then
   redis.call('DEL', KEYS[1])
 elseif newest > now then
   now = newest
 end
-local oldest = redis.call('LINDEX', KEYS[1], rate - 1)
+local oldest = tonumber(redis.call('LINDEX', KEYS[1], rate - 1) or '')
 if oldest then
   local wait = oldest + window - now
   if wait > 0 then
@@ -113,14 +118,14 @@ func (s *shared) slide(ctx context.Context, who caller, rate int, within time.Du
 	if counts {
 		flag = "1"
 	}
-	return s.ask(ctx, now, func(ctx context.Context) (int64, error) {
+	return s.ask(ctx, now, within, func(ctx context.Context) (int64, error) {
 		return slide.Run(ctx, s.client, []string{who.redisKey()}, strconv.Itoa(rate), s.time(now), strconv.FormatInt(within.Microseconds(), 10), flag).Int64()
 	})
 }
 
 // forgive takes the newest call of a caller back.
 func (s *shared) forgive(ctx context.Context, who caller, now time.Time) {
-	s.ask(ctx, now, func(ctx context.Context) (int64, error) {
+	s.ask(ctx, now, 0, func(ctx context.Context) (int64, error) {
 		err := s.client.LPop(ctx, who.redisKey()).Err()
 		if errors.Is(err, redis.Nil) {
 			err = nil // its time is over
@@ -132,8 +137,12 @@ func (s *shared) forgive(ctx context.Context, who caller, now time.Time) {
 // redisKey is what a caller's window is kept under.
 func (c caller) redisKey() string { return "sepad:limit:" + string(c.scope) + ":" + c.key }
 
-// ask puts a question to Redis, which answers with microseconds, unless it is away.
-func (s *shared) ask(ctx context.Context, now time.Time, question func(context.Context) (micros int64, err error)) (wait time.Duration, answered bool) {
+// errNonsense is an answer that no script of ours gives.
+var errNonsense = errors.New("the answer is no time that anybody could have to wait")
+
+// ask puts a question to Redis, which answers with microseconds, unless it is away. Whatever
+// says that somebody has to wait longer than most is no Redis that counts for us.
+func (s *shared) ask(ctx context.Context, now time.Time, most time.Duration, question func(context.Context) (micros int64, err error)) (wait time.Duration, answered bool) {
 	isWorth, probe := s.worthAsking(now)
 	if !isWorth {
 		return 0, false
@@ -141,6 +150,9 @@ func (s *shared) ask(ctx context.Context, now time.Time, question func(context.C
 	ctx, cancel := s.withPatience(ctx)
 	defer cancel()
 	micros, err := question(ctx)
+	if err == nil && (micros < 0 || micros > most.Microseconds()) {
+		err = errNonsense
+	}
 	if err != nil {
 		s.away(ctx, err, now)
 		return 0, false

@@ -84,6 +84,44 @@ func TestAMachineThatSetRedisBackLocksNobodyOut(t *testing.T) {
 	}
 }
 
+func TestWhatOthersHavePutIntoRedisIsNotInTheWay(t *testing.T) {
+	t.Parallel()
+	l := byOurTime(newLimiter(t, Settings{RedisURL: testenv.RedisURL(t), patience: unhurried}))
+	who := caller{Page, t.Name()}
+	for name, put := range map[string]func() error{
+		"a text": func() error { return l.shared.client.Set(t.Context(), who.redisKey(), "text", 0).Err() },
+		"a hash": func() error {
+			return l.shared.client.HSet(t.Context(), who.redisKey(), "wrong", "many", "last", "never").Err()
+		},
+		"a list of words":       func() error { return l.shared.client.LPush(t.Context(), who.redisKey(), "never").Err() },
+		"words behind a time":   func() error { return l.shared.client.LPush(t.Context(), who.redisKey(), "never", "1").Err() },
+		"a set, without an end": func() error { return l.shared.client.SAdd(t.Context(), who.redisKey(), "never").Err() },
+	} {
+		for kind, count := range map[string]func() (time.Duration, bool){
+			"a call":  func() (time.Duration, bool) { return l.shared.admit(t.Context(), who, 2, start) },
+			"a guess": func() (time.Duration, bool) { return l.shared.attempt(t.Context(), who, start) },
+		} {
+			l.shared.forget(t.Context(), who, start)
+			if err := put(); err != nil {
+				t.Fatal(err)
+			}
+			if wait, answered := count(); wait != 0 || !answered {
+				t.Errorf("%s: %s waits %s, answered: %t", name, kind, wait, answered)
+			}
+		}
+	}
+}
+
+func TestARedisThatAnswersNonsenseIsAway(t *testing.T) {
+	t.Parallel()
+	for _, micros := range []int64{-1, window.Microseconds() + 1, 1<<63 - 1} {
+		l := byOurTime(newLimiter(t, Settings{RedisURL: testenv.RedisURL(t), patience: unhurried}))
+		if wait, answered := l.shared.ask(t.Context(), start, window, func(context.Context) (int64, error) { return micros, nil }); wait != 0 || answered {
+			t.Errorf("%d: somebody waits %s", micros, wait)
+		}
+	}
+}
+
 // door stands before a Redis and can be shut, and opened again.
 type door struct {
 	address, behind string
