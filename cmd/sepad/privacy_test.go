@@ -144,6 +144,12 @@ func TestListsBesideABackup(t *testing.T) {
 	if _, err := erasedBeside(filepath.Join(folder, "gone", "a.backup")); err == nil {
 		t.Error("a folder that cannot be looked through is passed over")
 	}
+	if err := os.Symlink(os.DevNull, filepath.Join(folder, "odd.erased")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := erasedBeside(filepath.Join(folder, "a.backup")); err == nil {
+		t.Error("what is no file is waited for, or passed over")
+	}
 }
 
 // TestADatabaseIsMovedAndBack moves from SQLite to PostgreSQL and back into another
