@@ -2,6 +2,8 @@ package people
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +55,54 @@ func TestOnlyWhoHasJustSignedInMakesKeys(t *testing.T) {
 			who.Token, who.SignedInAt = &store.OperatorToken{ExpiresAt: c.clock.at.Add(time.Hour)}, time.Time{}
 			if c.later(2 * freshFor); !c.IsFresh(who.Enter(t.Context(), home)) {
 				t.Error("a program signs in again and again")
+			}
+		},
+	})
+}
+
+// TestTheLastPasskeyStays also when the last two are taken away at the same moment.
+func TestTheLastPasskeyStays(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
+		"of two that are taken away at once one stays": func(t *testing.T, c *counter) {
+			cookie := c.welcomed(t)
+			who, err := c.SignedIn(t.Context(), cookie.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, bare := who.Enter(t.Context(), home), *who.Operator
+			bare.SealedTOTP = ""
+			keys := []store.Passkey{}
+			for _, name := range []string{"phone", "laptop"} {
+				keys = append(keys, store.Passkey{ID: uuid.New(), OperatorID: bare.ID, Name: name, CredentialID: name, Credential: "{}", CreatedAt: c.clock.at})
+			}
+			err = c.Store.Write(ctx, c.clock.at, func(tx *store.Tx) error {
+				tx.ChangeOperator(*who.Operator, bare)
+				for _, key := range keys {
+					tx.AddPasskey(key)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bare, err = c.Store.Operator(ctx, bare.ID); err != nil {
+				t.Fatal(err)
+			}
+			var refused atomic.Int64
+			var both sync.WaitGroup
+			for _, key := range keys {
+				both.Go(func() {
+					if err := c.RemovePasskey(ctx, bare, key.ID); errors.Is(err, store.ErrLastPasskey) {
+						refused.Add(1)
+					} else if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			both.Wait()
+			if left, err := c.Store.Passkeys(ctx, bare.ID); err != nil || len(left) != 1 || refused.Load() != 1 {
+				t.Errorf("%d are left, %d were refused: %v", len(left), refused.Load(), err)
 			}
 		},
 	})

@@ -283,23 +283,13 @@ func passkeyDeed(action string, key store.Passkey, o store.Operator) store.Deed 
 	return store.Deed{Action: action, ObjectType: "passkey", ObjectID: key.ID.String(), After: map[string]any{"name": key.Name, "operator": o.Email}}
 }
 
-// errLastPasskey keeps somebody from being left without a second factor.
-var errLastPasskey = &payment.Error{Kind: payment.Conflict, Detail: "This is your only second factor. Add another passkey first."}
-
 // RemovePasskey takes one of an operator's passkeys away.
 func (p *People) RemovePasskey(ctx context.Context, o store.Operator, id uuid.UUID) error {
 	if !p.IsFresh(ctx) {
 		return errNotFresh
 	}
-	keys, err := p.Store.Passkeys(ctx, o.ID)
-	if err != nil {
-		return err
-	}
-	if o.SealedTOTP == "" && o.ProviderSubject == "" && len(keys) == 1 {
-		return errLastPasskey
-	}
 	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
-		tx.RemovePasskey(o.ID, id)
+		tx.RemovePasskey(o, id)
 		tx.Audit(store.Deed{Action: "passkey.remove", ObjectType: "passkey", ObjectID: id.String(), Before: map[string]any{"operator": o.Email}})
 		return nil
 	})

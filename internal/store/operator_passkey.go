@@ -36,6 +36,8 @@ var passkeys = db.Table[Passkey]{Name: "operator_passkeys", Columns: []db.Column
 var (
 	// ErrNoPasskey is the answer for a passkey that its owner does not have.
 	ErrNoPasskey = &payment.Error{Kind: payment.NotFound, Detail: "Passkey not found"}
+	// ErrLastPasskey keeps somebody from being left without a second factor.
+	ErrLastPasskey = &payment.Error{Kind: payment.Conflict, Detail: "This is your only second factor. Add another passkey first."}
 	// ErrPasskeyUsed is the answer to a passkey that signed somewhere else at the same time.
 	ErrPasskeyUsed = &payment.Error{Kind: payment.Conflict, Detail: "The passkey was used at the same time. Try again."}
 	// ErrNoChallenge is the answer to an answer that nobody has asked for, or not any more.
@@ -63,9 +65,13 @@ func (tx *Tx) UsePasskey(was Passkey, credential string) {
 		was.ID, was.Credential, credential, db.Micros(tx.At))
 }
 
-// RemovePasskey takes one of an operator's passkeys away.
-func (tx *Tx) RemovePasskey(operatorID, id uuid.UUID) {
-	tx.Require(ErrNoPasskey, `DELETE FROM operator_passkeys WHERE operator_id = $1 AND id = $2`, operatorID, id)
+// RemovePasskey takes one of an operator's passkeys away, unless nothing would be left to sign in with. Of two at once
+// the second waits for the first, and sees what it has left.
+func (tx *Tx) RemovePasskey(o Operator, id uuid.UUID) {
+	tx.HoldOperator(o)
+	tx.Require(ErrNoPasskey, `DELETE FROM operator_passkeys WHERE operator_id = $1 AND id = $2`, o.ID, id)
+	tx.Require(ErrLastPasskey, `UPDATE operators SET updated_at = updated_at WHERE id = $1
+		AND (totp_sealed <> '' OR provider_subject <> '' OR EXISTS (SELECT 1 FROM operator_passkeys WHERE operator_id = $1))`, o.ID)
 }
 
 // AskPasskey keeps what a passkey is asked in a browser's session.
