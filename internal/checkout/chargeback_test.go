@@ -53,6 +53,26 @@ func TestAnOperatorMayKeepSubscriptions(t *testing.T) {
 	}
 }
 
+// TestACampaignMayKeepSubscriptions, whatever the deployment does.
+func TestACampaignMayKeepSubscriptions(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, keeps := range []bool{true, false} {
+			till.KeepSubscriptions = !keeps
+			campaign := till.Env.Campaign(t, till.Shop.ID, func(c *merchant.Campaign) {
+				c.OfferID, c.GatewayID, c.KeepsClaimed = till.Shop.Offer.ID, till.Shop.Gateway.ID, &keeps
+			})
+			paid := till.Paid(t, approved, storetest.WithTerms(storetest.Monthly), func(d *storetest.Draft) { d.Session.CampaignID = &campaign.ID })
+			claimed := report(paid.Transaction)
+			claimed.ReasonCode = "MD06"
+			take(t, till, till.Setup(t, till.Shop), claimed)
+			if sub := till.Subscription(t, paid.Subscription.ID); (sub.Status == payment.SubscriptionActive) != keeps {
+				t.Errorf("where the campaign keeps them is %t, the subscription is %s", keeps, sub.Status)
+			}
+		}
+	})
+}
+
 // report is a chargeback as a processor speaks of it.
 func report(t payment.Transaction) checkout.ReportedChargeback {
 	return checkout.ReportedChargeback{Chargeback: payment.Chargeback{
@@ -215,4 +235,49 @@ func TestAStaleReportGivesUpAlone(t *testing.T) {
 	if err == nil {
 		t.Error("it was taken over somebody's change")
 	}
+}
+
+// TestAChargebackOfAnUnknownPaymentIsKnownByItsReference: a processor that names its own
+// reference alone has each of its reports recorded, and each only once.
+func TestAChargebackOfAnUnknownPaymentIsKnownByItsReference(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		of := func(reference string) checkout.ReportedChargeback {
+			r := report(payment.Transaction{AmountMinor: 5_00, Currency: "EUR"})
+			r.GatewayReference = reference
+			return r
+		}
+		for i, one := range take(t, till, till.Setup(t, till.Shop), of("CB-1"), of("CB-2"), of("CB-1")) {
+			want := payment.TakenNew
+			if i == 2 {
+				want = payment.TakenUnchanged
+			}
+			if one.Taken != want || one.Refused != nil {
+				t.Errorf("report %d: %q, %v", i, one.Taken, one.Refused)
+			}
+		}
+	})
+}
+
+// TestWhatGoesAlongWithReports is written with them, and not where one is refused.
+func TestWhatGoesAlongWithReports(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, refused := range []bool{false, true} {
+			one, wrote := report(till.Paid(t, approved).Transaction), 0
+			if refused {
+				one.AmountMinor++
+			}
+			for range 2 { // known already, it goes along alone
+				if _, err := till.TakeChargebacks(t.Context(), till.Setup(t, till.Shop), checkout.ChargebackReport{
+					GatewayID: till.Shop.Gateway.ID, Chargebacks: []checkout.ReportedChargeback{one}, Along: func(*store.Tx) { wrote++ },
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if (wrote == 0) != refused || !refused && wrote < 2 {
+				t.Errorf("refused is %t, and it was written %d times", refused, wrote)
+			}
+		}
+	})
 }

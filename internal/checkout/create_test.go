@@ -67,6 +67,18 @@ func TestASessionIsWhatItsCampaignSays(t *testing.T) {
 	})
 }
 
+func TestACampaignMayLeaveTheTimeOfItsSessionsToTheDeployment(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	campaign := till.Env.Campaign(t, till.Shop.ID, func(c *merchant.Campaign) {
+		c.OfferID, c.GatewayID, c.SessionTTL = till.Shop.Offer.ID, till.Shop.Gateway.ID, 0
+	})
+	s := create(t, till, order(till, func(r *checkout.CreateRequest) { r.CampaignID = &campaign.ID }))
+	if want := till.Time.Now().Add(checkout.DefaultSessionTTL); !s.ExpiresAt.Equal(want) {
+		t.Errorf("it can be paid until %s, want %s", s.ExpiresAt, want)
+	}
+}
+
 func TestARequestMayNameOtherTerms(t *testing.T) {
 	t.Parallel()
 	till := checkouttest.Open(t, storetest.SQLite(t))

@@ -29,6 +29,9 @@ func TestWhatAPageMayShow(t *testing.T) {
 		if v.Tenant.ID != till.Shop.ID || v.Gateway.ID != till.Shop.Gateway.ID || v.Lead.ID != sold.Lead.ID || !v.EarliestDue.IsZero() {
 			t.Errorf("it is of %s through %s for %s, due on %s", v.Tenant.ID, v.Gateway.ID, v.Lead.ID, v.EarliestDue)
 		}
+		if now := till.Env.Find(t, sold.Session.Token).SetupVersion; v.SetupVersion == 0 || v.SetupVersion != now {
+			t.Errorf("it is of version %d of the set-up, want %d", v.SetupVersion, now)
+		}
 		direct := till.Session(t, func(d *storetest.Draft) {
 			d.Session.CampaignID, d.Session.OfferID, d.Session.HostedPageID = nil, nil, nil
 		})

@@ -1,0 +1,87 @@
+package checkout_test
+
+import (
+	"context"
+	"testing"
+
+	"sepad/internal/checkout"
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/gateway"
+	"sepad/internal/payment"
+)
+
+// without takes a table away for as long as something is done, so that the database fails
+// whoever needs it.
+func without(t *testing.T, till *checkouttest.Till, table string, act func()) {
+	t.Helper()
+	till.Env.Exec(t, `ALTER TABLE `+table+` RENAME TO hidden`)
+	defer till.Env.Exec(t, `ALTER TABLE hidden RENAME TO `+table)
+	act()
+}
+
+// TestADatabaseThatFailsIsNoAnswer: nobody is told that something is done, or that there
+// is nothing to do, because it could not be read or written.
+func TestADatabaseThatFailsIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		open, setup := till.Unknown(t), till.Setup(t, till.Shop)
+		for _, c := range []struct {
+			name, table string
+			act         func(context.Context) error
+		}{
+			{"open rebills", "transactions", till.AskAboutRebills},
+			{"what is due next", "sessions", func(ctx context.Context) error {
+				_, _, err := till.NextDue(ctx, till.Time.Now())
+				return err
+			}},
+			{"a notification", "transactions", func(ctx context.Context) error {
+				till.Gateway.Report(noticeOf(open, approved))
+				_, err := till.Notify(ctx, till.Shop.Gateway.ID, gateway.Notification{})
+				return err
+			}},
+			{"a notification's effect", "events", func(ctx context.Context) error {
+				till.Gateway.Report(noticeOf(open, approved))
+				_, err := till.Notify(ctx, till.Shop.Gateway.ID, gateway.Notification{})
+				return err
+			}},
+			{"reported chargebacks", "chargebacks", func(ctx context.Context) error {
+				_, err := till.TakeChargebacks(ctx, setup, checkout.ChargebackReport{
+					GatewayID: till.Shop.Gateway.ID, Chargebacks: []checkout.ReportedChargeback{report(open.Transaction)},
+				})
+				return err
+			}},
+		} {
+			without(t, till, c.table, func() {
+				if err := c.act(t.Context()); err == nil {
+					t.Errorf("%s: no word of it", c.name)
+				}
+			})
+		}
+	})
+}
+
+// TestAnAnswerThatCouldNotBeWrittenIsNotToldAsWritten: the payer hears that the outcome is
+// not known, and the gateway is asked later.
+func TestAnAnswerThatCouldNotBeWrittenIsNotToldAsWritten(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		found := till.Session(t)
+		till.Gateway.Answer(approved)
+		till.Gateway.During(func(context.Context) { till.Env.Exec(t, `ALTER TABLE events RENAME TO hidden`) })
+		if _, err := till.Pay(t.Context(), till.Payment(found)); err == nil {
+			t.Error("it is told as paid")
+		}
+		till.Gateway.During(nil)
+		till.Env.Exec(t, `ALTER TABLE hidden RENAME TO events`)
+		if s := till.Env.Find(t, found.Session.Token).Session; !s.InFlight() {
+			t.Fatalf("the session is %s", s.Status)
+		}
+		till.World.Pass(silence)
+		if _, err := till.RunLookups(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s := till.Env.Find(t, found.Session.Token).Session; s.Status != payment.SessionCompleted {
+			t.Errorf("asked later, the session is %s", s.Status)
+		}
+	})
+}
