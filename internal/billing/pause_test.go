@@ -93,6 +93,9 @@ func TestOneRebillTriesAnAccountThatWasAway(t *testing.T) {
 			d.Gateway.Fail(gateway.ErrNotSent)
 		}
 		d.bill(t, 3)
+		if log := d.Log(); !strings.Contains(log, "could not be sent") || strings.Contains(log, "ERROR") {
+			t.Errorf("a person is called at once, or nothing is said: %s", log)
+		}
 		d.Time.Set(d.Time.Now().Add(11 * time.Minute))
 		d.Gateway.Fail(gateway.ErrNotSent)
 		d.bill(t, 1)
@@ -101,6 +104,9 @@ func TestOneRebillTriesAnAccountThatWasAway(t *testing.T) {
 			d.Gateway.Answer(approved)
 		}
 		d.bill(t, 3)
+		if paused, err := d.Store.Tenant(all[0].TenantID).RebillPauses(t.Context()); err != nil || len(paused) != 0 {
+			t.Errorf("once one was sent, paused are %+v: %v", paused, err)
+		}
 		unsent := 0
 		for _, sub := range all {
 			after := d.Subscription(t, sub.ID)

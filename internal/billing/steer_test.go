@@ -28,6 +28,19 @@ func TestCancel(t *testing.T) {
 				t.Errorf("cancelled twice: %v", err)
 			}
 		})
+		t.Run("it is told of and on record", func(t *testing.T) {
+			sub, before := d.Subscribed(t), d.Events(t)[payment.EventSubscriptionCancelled]
+			if _, err := d.Billing.Cancel(t.Context(), sub.TenantID, sub.ID, payment.CancelledByOperator); err != nil {
+				t.Fatal(err)
+			}
+			if told := d.Events(t)[payment.EventSubscriptionCancelled] - before; told != 1 {
+				t.Errorf("it is told of %d times", told)
+			}
+			if n := d.Env.Count(t, "audit_entries WHERE action = 'subscription.cancel' AND object_type = 'subscription' AND object_id = '"+
+				sub.ID.String()+"' AND tenant_id = '"+sub.TenantID.String()+"'"); n != 1 {
+				t.Errorf("%d entries in the audit trail", n)
+			}
+		})
 		t.Run("a rebill that is at the gateway already is still settled", func(t *testing.T) {
 			sub := d.due(t)
 			d.Gateway.Answer(approved)

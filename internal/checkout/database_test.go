@@ -8,6 +8,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
 )
 
 // without takes a table away for as long as something is done, so that the database fails
@@ -84,4 +85,22 @@ func TestAnAnswerThatCouldNotBeWrittenIsNotToldAsWritten(t *testing.T) {
 			t.Errorf("asked later, the session is %s", s.Status)
 		}
 	})
+}
+
+// TestNobodyIsAskedBeforeItIsWrittenDown: a question whose date could not be written would be
+// asked over and over, by every process.
+func TestNobodyIsAskedBeforeItIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	open := till.Unknown(t)
+	till.Gateway.Answer(approved)
+	till.World.Pass(silence)
+	till.Env.Exec(t, `CREATE TRIGGER full BEFORE UPDATE ON transactions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+	_, _ = till.RunLookups(t.Context()) // what fails is set aside
+	if asked := till.Gateway.Asked(); len(asked) != 0 {
+		t.Errorf("it was asked %d times", len(asked))
+	}
+	if d := till.Debit(t, open.Transaction.ID); !d.Transaction.InFlight() {
+		t.Errorf("the payment is %s", d.Transaction.Status)
+	}
 }
