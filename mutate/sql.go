@@ -93,7 +93,8 @@ func (f *finder) sql(n *ast.BasicLit, parent ast.Node) {
 }
 
 // sqlVariables are the declarations of constants that hold SQL and can as well be
-// variables: nothing but text, and not part of another constant.
+// variables: nothing but text, and not part of another constant, as one with a public
+// name may be in another package.
 func sqlVariables(pkg *packageOf) map[*ast.GenDecl]bool {
 	found, declares := map[*ast.GenDecl]bool{}, map[types.Object]*ast.GenDecl{}
 	for _, file := range pkg.syntax {
@@ -132,7 +133,7 @@ func isText(pkg *packageOf, decl *ast.GenDecl, declares map[types.Object]*ast.Ge
 		}
 		for i, name := range value.Names {
 			basic, ok := pkg.info.TypeOf(value.Values[i]).(*types.Basic)
-			if !ok || basic.Info()&types.IsString == 0 || value.Type != nil {
+			if !ok || basic.Info()&types.IsString == 0 || value.Type != nil || name.IsExported() {
 				return false
 			}
 			ast.Inspect(value.Values[i], func(n ast.Node) bool {
