@@ -42,6 +42,9 @@ func (s Schedule) wait(failure int, asked time.Duration) (time.Duration, bool) {
 // retryAfter reads how long a receiver asks to be left alone: seconds or a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
+	if text == "" { // as nearly always: finding out that it is no time costs as much as signing
+		return 0
+	}
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.Duration(max(0, min(seconds, int64(maxRetryAfter/time.Second)))) * time.Second
 	}
