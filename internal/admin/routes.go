@@ -83,16 +83,32 @@ func (a *Admin) clockRoutes() []web.Route {
 // guarded admits whoever has the right to a route.
 func (a *Admin) guarded(right people.Right, next web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		who, err := a.identify(r)
+		who, err := a.admit(r, right)
 		if err != nil {
 			return err
 		}
-		web.NoteCaller(r.Context(), web.Caller{Actor: who.LogName()})
-		if !right.Admits(who) {
-			return &web.StatusError{Status: http.StatusForbidden, Detail: right.Refusal(who)}
-		}
-		return next(w, r.WithContext(who.Enter(r.Context(), web.ClientText(r.Context()))))
+		admitted := r.WithContext(who.Enter(r.Context(), web.ClientText(r.Context())))
+		return next(w, web.Vouched(admitted, a.Guard.Clock, func() error {
+			still, err := a.admit(r, right)
+			if err == nil && !still.MayAs(who) {
+				err = store.ErrOperatorChanged
+			}
+			return err
+		}))
 	}
+}
+
+// admit finds who is asking, if they have a right.
+func (a *Admin) admit(r *http.Request, right people.Right) (people.Principal, error) {
+	who, err := a.identify(r)
+	if err != nil {
+		return who, err
+	}
+	web.NoteCaller(r.Context(), web.Caller{Actor: who.LogName()})
+	if !right.Admits(who) {
+		err = &web.StatusError{Status: http.StatusForbidden, Detail: right.Refusal(who)}
+	}
+	return who, err
 }
 
 // identify finds who is asking: whoever has the admin token, or a person's program.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/limit"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -29,6 +30,13 @@ func (a *API) withKey(scope merchant.Scope, rate limit.Scope, next keyHandler) w
 		if err := checkScope(caller, scope); err != nil {
 			return err
 		}
+		r = web.Vouched(r, clock.Own{}, func() error {
+			still, err := a.authenticate(r)
+			if err == nil {
+				err = checkScope(still, scope)
+			}
+			return err
+		})
 		who := store.Actor{Name: "key:" + caller.KeyID.String(), Address: web.ClientText(r.Context())}
 		return next(w, r.WithContext(store.WithActor(r.Context(), who)), caller)
 	}

@@ -12,6 +12,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/setup"
 	"sepad/internal/store"
+	"sepad/internal/store/storetest"
 )
 
 // keyWith makes a key of the shop that has these scopes alone.
@@ -152,5 +153,19 @@ func TestAMerchantSteersASubscription(t *testing.T) {
 		}
 		s.Advance(t, 41*24*time.Hour)
 		s.Do(t, apptest.Request{Path: one, Key: key}).Want(t, http.StatusOK, fields{"status": "CANCELLED", "cancel_reason": "merchant", "successful_billing_count": 0})
+	})
+}
+
+// TestARevokedKeyIsGone: also for a call that was let in before, and holds its body back.
+func TestARevokedKeyIsGone(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		key, token := keyWith(t, s, merchant.ScopeRefunds), s.Create(t, apptest.Direct())
+		sale := s.Pay(t, token, apptest.Approved).Text(t, "transaction.id")
+		refund := apptest.Request{Path: "/api/v1/transactions/" + sale + "/refunds/", Key: key, Body: apptest.Body{"amount": "1.00"}}
+		s.DoHeld(t, refund, func() { s.RevokeKey(t, apptest.Shop, "scoped") }).Want(t, http.StatusUnauthorized, nil)
+		if refunds := storetest.Scalar[int64](t, s.Env, `SELECT count(*) - 1 FROM transactions`); refunds != 0 {
+			t.Errorf("%d refunds", refunds)
+		}
 	})
 }

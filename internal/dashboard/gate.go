@@ -33,6 +33,7 @@ func (d *Dashboard) entered(right people.Right, next web.Handler) web.Handler {
 			return err
 		}
 		web.NoteCaller(r.Context(), web.Caller{Actor: who.LogName()})
+		r = d.vouched(r, who)
 		r = r.WithContext(who.Enter(r.Context(), web.ClientText(r.Context())))
 		if !right.Admits(who) {
 			// The page that says so is the dashboard's own, with its navigation.
@@ -43,6 +44,18 @@ func (d *Dashboard) entered(right people.Right, next web.Handler) web.Handler {
 		}
 		return nil
 	}
+}
+
+// vouched has a form or file read only while whoever sends it may do as much as when it began.
+func (d *Dashboard) vouched(r *http.Request, who people.Principal) *http.Request {
+	ctx, cookie := r.Context(), d.cookie(r)
+	return web.Vouched(r, d.Guard.Clock, func() error {
+		still, err := d.People.SignedIn(ctx, cookie)
+		if err == nil && !still.MayAs(who) {
+			err = store.ErrOperatorChanged
+		}
+		return err
+	})
 }
 
 // leadToSignIn answers with the way in, from where one comes back.

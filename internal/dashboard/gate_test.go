@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -302,6 +303,22 @@ func TestOperatorsCookiesAreGuarded(t *testing.T) {
 			r := browse(s, http.MethodPost, "/dashboard/sign-out/", given.Name+"="+given.Value)
 			r.Header["Origin"] = origin
 			s.Do(t, r).Want(t, want, nil)
+		}
+	})
+}
+
+// TestASessionThatEndedSendsNoForm: also none whose request was let in before, and was held back.
+func TestASessionThatEndedSendsNoForm(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		cookie := signedIn(t, s, store.Administrator)
+		form := browse(s, http.MethodPost, "/dashboard/people/", cookie)
+		form.Body = "email=eve%40shop.example&role=admin"
+		s.DoHeld(t, form, func() {
+			s.Do(t, browse(s, http.MethodPost, "/dashboard/sign-out-everywhere/", cookie)).Want(t, http.StatusSeeOther, nil)
+		}).Want(t, http.StatusNotFound, nil)
+		if _, err := s.App.Store.OperatorByEmail(t.Context(), "eve@shop.example"); !errors.Is(err, store.ErrNoOperator) {
+			t.Errorf("somebody was let in: %v", err)
 		}
 	})
 }

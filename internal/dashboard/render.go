@@ -191,7 +191,7 @@ const maxForm = 64 << 10
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil || !isText(r.PostForm) {
-		return nil, &payment.Error{Kind: payment.Invalid, Detail: "The form cannot be read."}
+		return nil, web.BodyFault(err, &payment.Error{Kind: payment.Invalid, Detail: "The form cannot be read."})
 	}
 	return r.PostForm, nil
 }

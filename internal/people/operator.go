@@ -73,6 +73,14 @@ func deed(action string, o store.Operator, before, after any) store.Deed {
 	return store.Deed{Action: action, ObjectType: "operator", ObjectID: o.ID.String(), Before: before, After: after}
 }
 
+// restOnAsker lets a change of people rest on whoever makes it: an administrator whose role is being taken away neither takes it
+// back nor lets anybody else in by what is under way.
+func restOnAsker(ctx context.Context, tx *store.Tx) {
+	if who, ok := Who(ctx); ok && who.Operator != nil {
+		tx.HoldOperator(*who.Operator)
+	}
+}
+
 // errEmailTaken is the answer to an address that somebody has.
 var errEmailTaken = payment.Fields{"email": "There is an operator with this address."}
 
@@ -91,6 +99,7 @@ func (p *People) Add(ctx context.Context, email string, role store.Role, tenants
 	}
 	secret := newSecret()
 	err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
+		restOnAsker(ctx, tx)
 		tx.AddOperator(o)
 		tx.Audit(deed("operator.create", o, nil, shown(o)))
 		link = p.link(tx, o.ID, store.TicketWelcome, secret)
@@ -136,6 +145,7 @@ func (p *People) Change(ctx context.Context, id uuid.UUID, change func(*store.Op
 		return was, err
 	}
 	return o, p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
+		restOnAsker(ctx, tx)
 		tx.ChangeOperator(was, o)
 		tx.Audit(deed("operator.update", o, shown(was), shown(o)))
 		return nil
@@ -156,6 +166,7 @@ func (p *People) Reset(ctx context.Context, id uuid.UUID) (o store.Operator, lin
 	}
 	secret := newSecret()
 	err = p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
+		restOnAsker(ctx, tx)
 		tx.ChangeOperator(was, o)
 		tx.EndAccess(o.ID)
 		tx.Audit(deed("operator.reset", o, shown(was), shown(o)))
@@ -172,6 +183,7 @@ func (p *People) Remove(ctx context.Context, id uuid.UUID) (store.Operator, erro
 		return was, err
 	}
 	return was, p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
+		restOnAsker(ctx, tx)
 		tx.RemoveOperator(id)
 		tx.Audit(deed("operator.remove", was, shown(was), nil))
 		return nil

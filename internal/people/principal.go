@@ -93,6 +93,11 @@ func RequestScope(ctx context.Context) uuid.UUID {
 	return uuid.Nil
 }
 
+// MayAs tells that somebody has the role and the tenants of another, who may be themselves a moment ago.
+func (p Principal) MayAs(other Principal) bool {
+	return p.Role == other.Role && p.Tenants.All == other.Tenants.All && slices.Equal(p.Tenants.IDs, other.Tenants.IDs)
+}
+
 // Reaches tells whether a tenant is one of theirs.
 func (p Principal) Reaches(tenantID uuid.UUID) bool {
 	return p.Tenants.All || slices.Contains(p.Tenants.IDs, tenantID)

@@ -76,7 +76,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (string, error) {
 		return "", errBodyTooLarge
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", errUnreadable
+		return "", BodyFault(err, errUnreadable)
 	}
 	return buffer.String(), nil
 }

@@ -58,7 +58,7 @@ func ReadUpload(w http.ResponseWriter, r *http.Request) (*Upload, error) {
 			return nil, payment.Fields{"file": "file is required, as the last part of the form."}.Err()
 		}
 		if err != nil {
-			return nil, errUploadBroken
+			return nil, BodyFault(err, errUploadBroken)
 		}
 		if len(upload.fields) == maxFormFields && part.FormName() != "file" {
 			return nil, errUploadBroken
@@ -86,7 +86,7 @@ func (f *uploadedFile) Read(into []byte) (int, error) {
 		return n, errUploadTooLarge
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, errUploadBroken
+		return n, BodyFault(err, errUploadBroken)
 	}
 	return n, err
 }

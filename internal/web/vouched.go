@@ -1,0 +1,56 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"sepad/internal/clock"
+)
+
+// vouchedFor is how long it is believed, while a body comes, that its sender may still do what was asked for.
+const vouchedFor = time.Second
+
+// Vouched has a body read only while its sender still may what the request was let in for. Who is let in is decided by the
+// headers; whoever holds back the body, for half a minute or with a file for as long as it takes, would otherwise act
+// with a right that was taken away meanwhile. There is nothing to ask again where there is no body.
+func Vouched(r *http.Request, own clock.Clock, again func() error) *http.Request {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r
+	}
+	r.Body = &vouched{ReadCloser: r.Body, own: own, again: again, asked: own.Now()}
+	return r
+}
+
+type vouched struct {
+	io.ReadCloser
+	own   clock.Clock
+	again func() error
+	asked time.Time
+}
+
+// Read passes on what came only after asking, at the end and whenever it is long ago.
+func (v *vouched) Read(into []byte) (int, error) {
+	n, err := v.ReadCloser.Read(into)
+	if now := v.own.Now(); err != nil || now.Sub(v.asked) >= vouchedFor {
+		if refusal := v.again(); refusal != nil {
+			return 0, refused{refusal}
+		}
+		v.asked = now
+	}
+	return n, err
+}
+
+// refused is why a body is not read on.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+// BodyFault is the answer to a body that could not be read: why it was not read on, or a fault of the body's own.
+func BodyFault(err, broken error) error {
+	if refusal, ok := errors.AsType[refused](err); ok {
+		return refusal.error
+	}
+	return broken
+}

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hand is a clock that a test moves.
+type hand struct{ at time.Time }
+
+func (h *hand) Now() time.Time { return h.at }
+
+// TestABodyIsReadWhileItsSenderMay: what comes after a right was taken away is not passed on, at the end and on the way.
+func TestABodyIsReadWhileItsSenderMay(t *testing.T) {
+	t.Parallel()
+	own, refusal := &hand{}, error(nil)
+	asked := 0
+	first, second, end := strings.NewReader("first "), strings.NewReader("second "), strings.NewReader("end")
+	r := httptest.NewRequest(http.MethodPost, "/", io.MultiReader(first, second, end))
+	body := Vouched(r, own, func() error { asked++; return refusal }).Body
+	read := func(want string, wantAsked int) {
+		t.Helper()
+		into := make([]byte, 100)
+		if n, err := body.Read(into); string(into[:n]) != want || asked != wantAsked || want == "" && !errors.Is(err, refusal) {
+			t.Errorf("%q after asking %d times: %v", into[:n], asked, err)
+		}
+	}
+	read("first ", 0)
+	own.at = own.at.Add(vouchedFor)
+	read("second ", 1)
+	refusal = ErrNotFound
+	read("end", 1) // a moment ago they still might
+	read("", 2)
+	if _, err := body.Read(make([]byte, 1)); BodyFault(err, errUnreadable) != ErrNotFound {
+		t.Errorf("the answer is %v", err)
+	}
+	if err := BodyFault(io.ErrUnexpectedEOF, errUnreadable); err != errUnreadable {
+		t.Errorf("a broken body is answered with %v", err)
+	}
+	none := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
+	if Vouched(none, own, func() error { return nil }).Body != http.NoBody {
+		t.Error("there is a body where there was none")
+	}
+}
