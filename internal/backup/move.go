@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,17 +95,26 @@ func (m Move) mark(ctx context.Context, from *store.Store) error {
 			return err
 		}
 	}
+	if err := alone(ctx, from); err != nil {
+		return err // a server that runs is not to see the mark, for it would make no connection meanwhile
+	}
 	if err := from.Move(ctx, m.Environment, m.Now); err != nil {
 		return err
 	}
-	others, err := from.OpenElsewhere(ctx)
-	if err == nil && others > 0 {
-		err = fmt.Errorf("another sepad is using this database (%d connections): stop it first", others)
-	}
-	if err != nil {
+	if err := alone(ctx, from); err != nil { // who came before the mark was there
 		return errors.Join(err, from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now))
 	}
 	return nil
+}
+
+// alone refuses a database that somebody else uses.
+func alone(ctx context.Context, from *store.Store) error {
+	others, err := from.OpenElsewhere(ctx)
+	if err == nil && len(others) > 0 {
+		err = fmt.Errorf("somebody else is using this database (%d connections, by the name of %s): stop it first",
+			len(others), strings.Join(slices.Compact(others), ", "))
+	}
+	return err
 }
 
 // copyFrom makes the new database. An SQLite file has its name once it is complete.

@@ -12,6 +12,7 @@ import (
 	"sepad/internal/app/apptest"
 	"sepad/internal/backup"
 	"sepad/internal/clock"
+	"sepad/internal/config"
 	"sepad/internal/db"
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/sandbox"
@@ -43,7 +44,7 @@ func letGo(t *testing.T, env *storetest.Env) {
 	if err := env.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	env.Store = env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{Name: "test"}})
+	env.Store = env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{Name: "sepad move"}})
 }
 
 // TestAMovedShopGoesOn moves a shop with all that it has to the other engine and back,
@@ -177,6 +178,18 @@ func TestAMoveIsRefused(t *testing.T) {
 			}
 			s.Stop(t)
 		})
+		t.Run("while a server runs that its address gives another name", func(t *testing.T) {
+			s := apptest.Start(t, env, apptest.Options{Change: func(settings *config.Settings) {
+				if env.Engine == "postgres" {
+					settings.DatabaseURL += "&application_name=web1"
+				}
+			}})
+			letGo(t, env)
+			if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "stop it first") {
+				t.Errorf("got %v", err)
+			}
+			s.Stop(t)
+		})
 		letGo(t, env)
 		t.Run("into a database that is in use", func(t *testing.T) {
 			for _, taken := range []*storetest.Env{storetest.SQLite(t), storetest.Postgres(t)} {
@@ -198,6 +211,31 @@ func TestAMoveIsRefused(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestAServerThatWasOutOfTouch holds no connection while the database is moved, and must not go on with the old one when
+// it comes back. A file is locked for as long as its server lives.
+func TestAServerThatWasOutOfTouch(t *testing.T) {
+	t.Parallel()
+	env := storetest.Postgres(t)
+	s := apptest.Open(t, env, apptest.Options{})
+	s.Completed(t, apptest.Direct())
+	letGo(t, env)
+	if err := env.Store.Move(t.Context(), merchant.Sandbox, env.Now); err != nil {
+		t.Fatal(err)
+	}
+	env.Exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sepad'`)
+	const most = 100 // connections of which it has to find out that they have gone
+	for range most {
+		_, said := s.App.Store.Tenants(t.Context())
+		if said == nil {
+			t.Fatal("it goes on")
+		}
+		if strings.Contains(said.Error(), "sepad move") {
+			break
+		}
+	}
+	s.Do(t, apptest.Request{Path: "/readyz"}).Want(t, http.StatusServiceUnavailable, nil)
 }
 
 // TestALargeDatabaseIsMoved takes some rows, to see that it is done by the thousand.

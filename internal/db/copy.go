@@ -272,13 +272,19 @@ func (*postgres) references() string {
 }
 
 // companions cannot be told of a file, whose server has it locked.
-func (*sqlite) companions(context.Context) (int, error) { return 0, nil }
+func (*sqlite) companions(context.Context) ([]string, error) { return nil, nil }
 
-func (p *postgres) companions(ctx context.Context) (n int, err error) {
-	result, err := p.query(ctx, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`, ourName)
-	return One(result, err, func(r Rows) (n int, err error) { return n, r.Scan(&n) })
+// companions are counted whatever they are called: an address may give a server any name. Who has no user is the
+// database's own worker, and a sender of replication writes nothing.
+func (p *postgres) companions(ctx context.Context) ([]string, error) {
+	result, err := p.query(ctx, `
+		SELECT COALESCE(NULLIF(application_name, ''), '?') FROM pg_stat_activity
+		WHERE datname = current_database() AND usesysid IS NOT NULL AND COALESCE(backend_type, '') <> 'walsender'
+			AND application_name <> current_setting('application_name')
+		ORDER BY application_name`)
+	return Collect(result, err, func(r Rows) (name string, err error) { return name, r.Scan(&name) })
 }
 
-// OpenElsewhere counts other processes of ours that have a PostgreSQL database open.
-// Whoever asks has opened it under another name.
-func (d *DB) OpenElsewhere(ctx context.Context) (int, error) { return d.engine.companions(ctx) }
+// OpenElsewhere names whoever else has a PostgreSQL database open, once for each connection. Whoever asks has opened it
+// under a name of their own.
+func (d *DB) OpenElsewhere(ctx context.Context) ([]string, error) { return d.engine.companions(ctx) }

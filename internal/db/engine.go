@@ -41,8 +41,8 @@ type copying interface {
 	catalog() string
 	// references is a query for the tables that name rows of others, and those.
 	references() string
-	// companions counts other processes of ours that have the database open.
-	companions(ctx context.Context) (int, error)
+	// companions names whoever else has the database open.
+	companions(ctx context.Context) ([]string, error)
 }
 
 // conversation is one engine's side of an open transaction.

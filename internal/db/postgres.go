@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"github.com/exaring/otelpgx"
@@ -55,6 +56,7 @@ type postgres struct {
 	forms       setForms
 	clock       sharedClock
 	logger      *slog.Logger
+	guard       atomic.Pointer[guard]
 }
 
 // openPostgres makes the pool; nothing is connected before it is needed.
@@ -68,6 +70,8 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 		config.ConnConfig.Tracer = otelpgx.NewTracer(
 			otelpgx.WithTracerProvider(opts.Tracer), otelpgx.WithDisableSQLStatementInAttributes())
 	}
+	p := &postgres{clock: sharedClock{read: opts.Clock}, logger: opts.logger()}
+	config.AfterConnect = p.guarded(config.AfterConnect)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -76,7 +80,7 @@ func openPostgres(ctx context.Context, url string, opts Options) (*postgres, err
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{connections: pool, queue: queue, clock: sharedClock{read: opts.Clock}, logger: opts.logger()}
+	p.connections, p.queue = pool, queue
 	p.berths.moor(int(config.MaxConns))
 	p.shared.rowPatience, p.shared.byKind = rowPatience, map[string]*gatherer[*sharedUnit]{}
 	return p, nil
