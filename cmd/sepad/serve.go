@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime/debug"
 	"syscall"
 
 	"sepad/internal/app"
@@ -95,14 +94,10 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// heapGrowth is how much may be made before it is looked through for what nobody needs any more, in percent of what is
-// held. A server holds little and makes much: Go's own 100 took a seventh of its time, half as often takes half of that.
-const heapGrowth = 200
-
 // serve answers until it is told to stop.
 func (s *server) serve(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" { // whoever sets it knows better
-		debug.SetGCPercent(heapGrowth)
+		go tendHeap(ctx)
 	}
 	about := []any{
 		"address", s.listener.Addr().String(), "public_url", s.config.PublicURL,
