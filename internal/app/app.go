@@ -192,7 +192,7 @@ func (a *App) openStore(ctx context.Context, options Options) (err error) {
 	if err = a.Store.Adopt(ctx, a.config.Environment, a.world.Now()); err != nil {
 		return err
 	}
-	a.Store.LeaveOnceMoved()
+	a.Store.LeaveOnceMarked()
 	a.skew = &skew{store: a.Store, world: a.world, logger: a.logger}
 	if a.config.Environment == merchant.Sandbox {
 		a.Movable = clock.NewMovable(a.world, a.Store.ClockOffset)

@@ -213,29 +213,32 @@ func TestAMoveIsRefused(t *testing.T) {
 	})
 }
 
-// TestAServerThatWasOutOfTouch holds no connection while the database is moved, and must not go on with the old one when
-// it comes back. A file is locked for as long as its server lives.
+// TestAServerThatWasOutOfTouch holds no connection while the database is moved, or a backup restored in its place, and
+// must not go on with it when it comes back. A file is locked for as long as its server lives.
 func TestAServerThatWasOutOfTouch(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
-	s := apptest.Open(t, env, apptest.Options{})
-	s.Completed(t, apptest.Direct())
-	letGo(t, env)
-	if err := env.Store.Move(t.Context(), merchant.Sandbox, env.Now); err != nil {
-		t.Fatal(err)
+	for mark, says := range map[string]string{"moved/": "sepad move", "restoring/": "sepad restore"} {
+		t.Run(mark, func(t *testing.T) {
+			t.Parallel()
+			env := storetest.Postgres(t)
+			s := apptest.Open(t, env, apptest.Options{})
+			s.Completed(t, apptest.Direct())
+			letGo(t, env)
+			env.Exec(t, `UPDATE deployment SET environment = '`+mark+`' || environment WHERE id = 1`)
+			env.Exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sepad'`)
+			const most = 100 // connections of which it has to find out that they have gone
+			for range most {
+				_, said := s.App.Store.Tenants(t.Context())
+				if said == nil {
+					t.Fatal("it goes on")
+				}
+				if strings.Contains(said.Error(), says) {
+					break
+				}
+			}
+			s.Do(t, apptest.Request{Path: "/readyz"}).Want(t, http.StatusServiceUnavailable, nil)
+		})
 	}
-	env.Exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sepad'`)
-	const most = 100 // connections of which it has to find out that they have gone
-	for range most {
-		_, said := s.App.Store.Tenants(t.Context())
-		if said == nil {
-			t.Fatal("it goes on")
-		}
-		if strings.Contains(said.Error(), "sepad move") {
-			break
-		}
-	}
-	s.Do(t, apptest.Request{Path: "/readyz"}).Want(t, http.StatusServiceUnavailable, nil)
 }
 
 // TestALargeDatabaseIsMoved takes some rows, to see that it is done by the thousand.

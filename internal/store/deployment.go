@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,13 +37,26 @@ func (s *Store) CheckEnvironment(ctx context.Context, environment merchant.Envir
 	if err != nil {
 		return fmt.Errorf("the database cannot be used: %w", err)
 	}
-	if strings.HasPrefix(owner, movedMark) {
+	return cmp.Or(refuseMarked(owner), otherEnvironment(owner))
+}
+
+// LeaveOnceMarked keeps a server from a database that is moved, or that a backup is restored into, while it is out of
+// touch with it: such a server holds no connection that the one could see or the other end, and would go on as soon as it
+// has another. To a database that was made anew and is still empty it makes none either, for there is nothing to ask.
+func (s *Store) LeaveOnceMarked() {
+	s.Guard(`SELECT environment FROM deployment WHERE id = 1`, refuseMarked)
+}
+
+// refuseMarked refuses a database that nobody may use for now, or ever again.
+func refuseMarked(owner string) error {
+	switch {
+	case strings.HasPrefix(owner, movedMark):
 		return errMoved
-	}
-	if strings.HasPrefix(owner, restoringMark) {
+	case strings.HasPrefix(owner, restoringMark):
 		return errRestoring
+	default:
+		return nil
 	}
-	return otherEnvironment(owner)
 }
 
 // ProveWrite writes a row as it is: a disk that is full, or a database that only reads, is found out before a payer

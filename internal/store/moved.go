@@ -30,17 +30,6 @@ func (s *Store) Move(ctx context.Context, environment merchant.Environment, now 
 	return s.setEnvironment(ctx, movedMark+string(environment), now)
 }
 
-// LeaveOnceMoved keeps a server from a database that is moved while it is out of touch with it: such a server holds no
-// connection that the move could see, and would go on with the old one as soon as it has another.
-func (s *Store) LeaveOnceMoved() {
-	s.Guard(`SELECT environment FROM deployment WHERE id = 1`, func(owner string) error {
-		if strings.HasPrefix(owner, movedMark) {
-			return errMoved
-		}
-		return nil
-	})
-}
-
 // Unmove takes the mark back.
 func (s *Store) Unmove(ctx context.Context, environment merchant.Environment, now time.Time) error {
 	return s.setEnvironment(ctx, string(environment), now)
