@@ -39,7 +39,7 @@ func (s *sqlite) dump(ctx context.Context, scratch string, begin Begin) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(scratch)) }()
-	source, err := sql.Open("sqlite", sqliteDSN(s.path, []string{"busy_timeout(10000)"})+asItIs)
+	source, err := sql.Open("sqlite", sqliteDSN(s.path, []string{busyPragma})+asItIs)
 	if err != nil {
 		return err
 	}
