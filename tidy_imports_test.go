@@ -66,7 +66,8 @@ var (
 		"backup":   join(stored, "db"), // the copy is the database's
 		"banking":  join(stored, "webhook", "checkout", "iso20022", "gateway/bank", "gateway/bank/*"),
 		"jobs":     join(useCases, "db"), // the queue is the database's
-		"web":      stored,               // every handler stands on web, so web knows no use case
+		"door":     {"clock"},            // what stands before net/http
+		"web":      join(stored, "door"), // every handler stands on web, so web knows no use case
 		// What answers requests.
 		"api":                      serving,
 		"admin":                    serving,

@@ -22,6 +22,7 @@ import (
 	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/db"
+	"sepad/internal/door"
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/adapters"
 	"sepad/internal/gateway/sandbox"
@@ -95,6 +96,8 @@ type App struct {
 	handler  http.Handler
 	// operatorHandler answers operators at an address of their own, nil for none.
 	operatorHandler http.Handler
+	// doorman turns callers away before they come to the handler.
+	doorman door.Doorman
 }
 
 // New opens the database and makes every part. Whatever it has opened is closed

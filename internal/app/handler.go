@@ -19,14 +19,17 @@ import (
 // newHandlers are everything that this process answers: what everybody may call,
 // and what is for operators, at an address of their own where there is one.
 func (a *App) newHandlers() (public, operator http.Handler) {
-	pages, admin := a.page(), a.admin()
+	pages, admin, calls := a.page(), a.admin(), a.api().Routes()
 	admin.Guests = pages.OperatorRoutes()
-	open := slices.Concat(a.openRoutes(), page.AssetRoutes(), a.attended(a.api().Routes(), web.TurnAway), a.attended(pages.Routes(), pages.Explain))
+	open := slices.Concat(a.openRoutes(), page.AssetRoutes(), a.attended(calls, web.TurnAway), a.attended(pages.Routes(), pages.Explain))
 	closed := append(slices.Concat(admin.Routes(), a.dashboard(pages).Routes()), web.Route{Method: "GET", Pattern: "/metrics", Handler: a.showMetrics, Quiet: true})
+	front := a.front()
+	a.doorman = front.Doorman(calls, func() bool { return a.config.DatabaseTimeout != 0 && a.Store.IsFull(db.Paying) })
+	wrap := func(routes []web.Route) http.Handler { return front.Wrap(web.NewMux(routes, a.tracing.Handler)) }
 	if a.config.OperatorListen == "" {
-		return a.front(append(open, closed...)), nil
+		return wrap(append(open, closed...)), nil
 	}
-	return a.front(open), a.front(slices.Concat(a.healthRoutes(), page.AssetRoutes(), closed))
+	return wrap(open), wrap(slices.Concat(a.healthRoutes(), page.AssetRoutes(), closed))
 }
 
 // attended are routes whose callers do not wait for ever: what the database cannot do for them in time is refused, at
@@ -56,12 +59,11 @@ func (a *App) attended(routes []web.Route, refuse func(http.ResponseWriter, *htt
 }
 
 // front is what stands before all routes.
-func (a *App) front(routes []web.Route) http.Handler {
-	front := web.Front{
+func (a *App) front() web.Front {
+	return web.Front{
 		Proxies: a.config.TrustedProxies, Logger: a.logger, Clock: a.world, Observe: a.metrics.ObserveRequest,
-		HTTPSOnly: a.config.Environment == merchant.Production, TurnedAway: a.metrics.CountTurnedAway,
+		HTTPSOnly: a.config.Environment == merchant.Production, Crowd: &web.Crowd{Logger: a.logger, Count: a.metrics.CountTurnedAway},
 	}
-	return front.Wrap(web.NewMux(routes, a.tracing.Handler))
 }
 
 func (a *App) healthRoutes() []web.Route {

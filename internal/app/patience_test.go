@@ -13,6 +13,7 @@ import (
 
 	"sepad/internal/clock"
 	"sepad/internal/config"
+	"sepad/internal/door"
 	"sepad/internal/web"
 )
 
@@ -36,7 +37,7 @@ func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 // callSlowly gives a test a connection to a server such as every process has. One
-// path there reads a body and answers it, the other has a file.
+// path there reads a body and answers it, one has a file, and one is full.
 func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,13 +55,20 @@ func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 		front := web.Front{Logger: slog.New(slog.DiscardHandler), Clock: clock.Real{}}
 		a := &App{
 			config: config.Config{GatewayTimeout: 20 * time.Second},
+			world:  clock.Real{},
+			doorman: func(answer []byte, r door.Request, _ time.Time) []byte {
+				if string(r.Path) == "/full/" {
+					answer = append(answer, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"...)
+				}
+				return answer
+			},
 			handler: front.Wrap(web.NewMux([]web.Route{
 				{Method: http.MethodPost, Pattern: "/echo/", Handler: echo}, {Method: http.MethodGet, Pattern: "/file/", Handler: file},
 			})),
 		}
 		server, listener := a.newServer(a.handler), &pipes{make(chan net.Conn), make(chan struct{})}
 		done := make(chan error, 1)
-		go func() { done <- server.Serve(listener) }()
+		go func() { done <- server.Serve(a.guarded(listener)) }()
 		ours, theirs := net.Pipe()
 		listener.incoming <- theirs
 		test(t, ours)
@@ -139,6 +147,66 @@ func TestPatienceWithSlowConnections(t *testing.T) {
 			wantAfter(t, began, 2*time.Minute)
 		})
 	})
+}
+
+// TestPatienceWithWhoIsTurnedAway has callers who hear before net/http that there is no room: their time is the same.
+func TestPatienceWithWhoIsTurnedAway(t *testing.T) {
+	t.Parallel()
+	t.Run("who comes again and again is answered for as long as he likes", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			reader := bufio.NewReader(connection)
+			for range 10 {
+				wantTurnedAway(t, connection, reader)
+				<-time.After(time.Minute)
+			}
+			send(t, connection, echoHead+"\r\n{}")
+			if status, err := readAnswer(reader); err != nil || status != http.StatusOK {
+				t.Errorf("the answer is %d, %v", status, err)
+			}
+		})
+	})
+	t.Run("who says nothing more is let go after two minutes", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			reader := bufio.NewReader(connection)
+			wantTurnedAway(t, connection, reader)
+			began := time.Now()
+			if _, err := reader.ReadByte(); !errors.Is(err, io.EOF) {
+				t.Errorf("the connection goes on with %v", err)
+			}
+			wantAfter(t, began, 2*time.Minute)
+		})
+	})
+	t.Run("a header that does not end buys no more time with it", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			reader := bufio.NewReader(connection)
+			wantTurnedAway(t, connection, reader)
+			began := time.Now()
+			send(t, connection, echoHead)
+			if _, err := reader.ReadByte(); !errors.Is(err, io.EOF) {
+				t.Errorf("the connection goes on with %v", err)
+			}
+			wantAfter(t, began, 10*time.Second)
+		})
+	})
+	t.Run("an answer that nobody takes is given up after 10 s", func(t *testing.T) {
+		callSlowly(t, func(t *testing.T, connection net.Conn) {
+			send(t, connection, fullCall)
+			<-time.After(11 * time.Second)
+			if _, err := readAnswer(bufio.NewReader(connection)); err == nil {
+				t.Error("it is still there")
+			}
+		})
+	})
+}
+
+const fullCall = "GET /full/ HTTP/1.1\r\nHost: pay.example\r\n\r\n"
+
+func wantTurnedAway(t *testing.T, connection net.Conn, reader *bufio.Reader) {
+	t.Helper()
+	send(t, connection, fullCall)
+	if status, err := readAnswer(reader); err != nil || status != http.StatusServiceUnavailable {
+		t.Fatalf("the answer is %d, %v", status, err)
+	}
 }
 
 func TestADownloadLastsAsLongAsItsReaderGoesOn(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"sepad/internal/door"
 )
 
 const (
@@ -38,7 +40,7 @@ func (a *App) Serve(ctx context.Context, listener, operators net.Listener) error
 	}
 	servers := []*http.Server{a.newServer(a.handler)}
 	failed := make(chan error, 3)
-	go func() { failed <- servers[0].Serve(listener) }()
+	go func() { failed <- servers[0].Serve(a.guarded(listener)) }()
 	if operators != nil {
 		second := a.newServer(a.operatorHandler)
 		servers = append(servers, second)
@@ -68,6 +70,11 @@ func (a *App) sayGoodbye(failed <-chan error) {
 	case <-timer.C:
 	case <-failed:
 	}
+}
+
+// guarded has connections pass the doorman.
+func (a *App) guarded(listener net.Listener) net.Listener {
+	return &door.Listener{Listener: listener, Doorman: a.doorman, Clock: a.world, Idle: idlePatience, Slow: headerPatience}
 }
 
 func (a *App) newServer(handler http.Handler) *http.Server {

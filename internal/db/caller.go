@@ -62,11 +62,14 @@ func purposeOf(ctx context.Context) Purpose {
 // costs nothing but this look, and lists are refused while payments wait.
 func (d *DB) Admit(ctx context.Context) error {
 	c := callerOf(ctx)
-	if c == nil || d.queues[c.purpose].hasRoom() && (c.purpose != Listing || !d.queues[Paying].isPressed()) {
+	if c == nil || !d.IsFull(c.purpose) && (c.purpose != Listing || !d.queues[Paying].isPressed()) {
 		return nil
 	}
 	return ErrBusy
 }
+
+// IsFull tells that no work for a purpose would be begun now.
+func (d *DB) IsFull(purpose Purpose) bool { return !d.queues[purpose].hasRoom() }
 
 // begin admits a step of somebody's work and bounds it; end must be called after it.
 func (d *DB) begin(ctx context.Context) (within context.Context, end func(), err error) {

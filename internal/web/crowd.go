@@ -22,24 +22,32 @@ var (
 
 // TurnAway answers a request that is not begun, as WriteError would.
 func TurnAway(w http.ResponseWriter, r *http.Request, err error) error {
-	header := w.Header()
-	describeOverload(header, r, err)
-	header["Content-Type"], header["Content-Length"], header["Cache-Control"] = jsonType, overloadLength, notStored
+	describeOverload(w.Header(), r, err)
+	describeTurningAway(w.Header())
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = w.Write(overloadBody) // a client that has gone cannot be told so
 	return nil
 }
 
-// crowd counts requests that were turned away. There are thousands of them when there is the least time to write about
+func describeTurningAway(header http.Header) {
+	header["Content-Type"], header["Content-Length"], header["Cache-Control"] = jsonType, overloadLength, notStored
+}
+
+// Crowd counts requests that were turned away. There are thousands of them when there is the least time to write about
 // each: all of a second share a line.
-type crowd struct {
-	logger *slog.Logger
+type Crowd struct {
+	Logger *slog.Logger
+	// Count is told of each; nil when nobody counts.
+	Count func()
 
 	mu    sync.Mutex
 	count int
 }
 
-func (c *crowd) add() {
+func (c *Crowd) add() {
+	if c.Count != nil {
+		c.Count()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.count++; c.count == 1 {
@@ -47,10 +55,10 @@ func (c *crowd) add() {
 	}
 }
 
-func (c *crowd) tell() {
+func (c *Crowd) tell() {
 	c.mu.Lock()
 	count := c.count
 	c.count = 0
 	c.mu.Unlock()
-	c.logger.Warn("requests turned away: they could not have been answered in time", slog.Int("count", count))
+	c.Logger.Warn("requests turned away: they could not have been answered in time", slog.Int("count", count))
 }

@@ -35,7 +35,7 @@ func turnAwayMany(t *testing.T, busy Handler, told string) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		counted := 0
-		front := Front{Logger: jsonLogger(t, &log), Clock: &steppingClock{}, TurnedAway: func() { counted++ }}
+		front := Front{Logger: jsonLogger(t, &log), Clock: &steppingClock{}, Crowd: &Crowd{Logger: jsonLogger(t, &log), Count: func() { counted++ }}}
 		handler := front.Wrap(NewMux([]Route{{Method: http.MethodPost, Pattern: "/{token}/", Handler: busy}}))
 		const many = 100
 		for range many {

@@ -23,8 +23,8 @@ type Front struct {
 	HTTPSOnly bool
 	// Observe is told of every answer; nil when nobody measures.
 	Observe func(method, route string, status int, took time.Duration)
-	// TurnedAway is told of every request that was not begun for want of time; nil when nobody counts.
-	TurnedAway func()
+	// Crowd are those who were turned away.
+	Crowd *Crowd
 }
 
 // info is what is known of a request beside itself. One request is served by
@@ -117,34 +117,40 @@ var (
 
 // Wrap puts the front before a handler.
 func (f Front) Wrap(next http.Handler) http.Handler {
-	crowd := &crowd{logger: f.Logger}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := f.Clock.Now()
 		known := &info{
 			clientIP: f.Proxies.ClientIP(r), id: f.requestID(r), logger: f.Logger,
 			answer: &answer{ResponseWriter: w}, route: unmatched,
 		}
-		header := w.Header()
-		header["X-Content-Type-Options"], header["Content-Security-Policy"] = noSniffing, nothingLoads
-		header.Set("X-Request-Id", known.id)
-		if f.HTTPSOnly {
-			header.Set("Strict-Transport-Security", "max-age=31536000")
-		}
+		f.describe(w.Header(), known.id)
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
-		defer func() { f.finish(r, known, crowd, f.Clock.Now().Sub(began)) }()
+		defer func() { f.finish(r, known, f.Clock.Now().Sub(began)) }()
 		next.ServeHTTP(known.answer, r)
 	})
+}
+
+// describe sets what every answer has.
+func (f Front) describe(header http.Header, id string) {
+	header["X-Content-Type-Options"], header["Content-Security-Policy"] = noSniffing, nothingLoads
+	header.Set("X-Request-Id", id)
+	if f.HTTPSOnly {
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }
 
 // requestID takes over the id that a proxy of ours has given, so that its log
 // and ours can be read together.
 func (f Front) requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
-	if id != "" && saneID(id) && f.Proxies.Contains(peer(r)) {
+	if id := r.Header.Get("X-Request-Id"); id != "" && f.isGiven(id, peer(r)) {
 		return id
 	}
 	return payment.NewID().String()
+}
+
+func (f Front) isGiven(id string, peer netip.Addr) bool {
+	return saneID(id) && f.Proxies.Contains(peer)
 }
 
 func saneID(id string) bool {
@@ -155,7 +161,7 @@ func saneID(id string) bool {
 	})
 }
 
-func (f Front) finish(r *http.Request, known *info, crowd *crowd, took time.Duration) {
+func (f Front) finish(r *http.Request, known *info, took time.Duration) {
 	status := known.answer.status
 	if status == 0 {
 		status = http.StatusOK // what net/http sends for a handler that wrote nothing
@@ -167,10 +173,7 @@ func (f Front) finish(r *http.Request, known *info, crowd *crowd, took time.Dura
 		logAccess(r, known, status, took)
 		return
 	}
-	crowd.add()
-	if f.TurnedAway != nil {
-		f.TurnedAway()
-	}
+	f.Crowd.add()
 }
 
 // answer remembers the status of an answer that has begun.

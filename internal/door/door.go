@@ -1,0 +1,111 @@
+// Package door turns callers away before anything is done for them.
+//
+// At four times the load that can be carried three of four requests are refused, and for each of them net/http would read
+// a head into a map, start a goroutine that watches for the caller's leaving, stop it, and write another map: four times
+// what the refusal itself takes. A Listener stands before net/http. Its connections look at what has come when a request
+// begins; one that is whole, plain and not wanted is answered there, and net/http never hears of it.
+//
+// Two readers of one connection must never disagree about where a request ends, or somebody is given another's answer. So
+// this one knows very little (framing.go): a head of plain lines and a body whose length it says. Whatever else comes,
+// the connection is net/http's alone from then on. A test holds it against net/http, with whatever a fuzzer thinks of.
+package door
+
+import (
+	"net"
+	"net/netip"
+	"time"
+
+	"sepad/internal/clock"
+)
+
+// Request is what is known of a request at the door. It is valid only until it is answered.
+type Request struct {
+	Method, Path []byte
+	// ID is what the caller wants it to be called by, "" for nothing.
+	ID   []byte
+	Peer netip.Addr
+	// FromPage tells that a browser has sent it from somebody's page, which wants more headers.
+	FromPage bool
+}
+
+// Doorman answers a request that is to be turned away, by what it appends to the answer. Nothing lets the request in.
+type Doorman func(answer []byte, r Request, now time.Time) []byte
+
+// Listener has its connections pass a doorman.
+type Listener struct {
+	net.Listener
+	Doorman Doorman
+	// Clock is the machine's: deadlines of connections go by it.
+	Clock clock.Clock
+	// Idle is how long a caller who was turned away may keep the connection without a word, Slow how long the rest of
+	// a request may take that has begun.
+	Idle, Slow time.Duration
+}
+
+// Accept waits for a connection.
+func (l *Listener) Accept() (net.Conn, error) {
+	accepted, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{Conn: accepted, listener: l}
+	if address, ok := accepted.RemoteAddr().(*net.TCPAddr); ok {
+		c.peer = address.AddrPort().Addr().Unmap().WithZone("")
+	}
+	return c, nil
+}
+
+// connection is read by one goroutine at a time, as net/http does.
+type connection struct {
+	net.Conn
+	listener *Listener
+	peer     netip.Addr
+	framing  framing
+	answer   []byte
+	// prolonged tells that net/http's deadline for the request that it waits for was put off.
+	prolonged bool
+}
+
+// Read reads what comes next, except for requests that are turned away.
+func (c *connection) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		if n == 0 || err != nil {
+			return n, err
+		}
+		request, isWhole := c.framing.follow(p[:n])
+		if !isWhole {
+			return n, c.hurry()
+		}
+		request.Peer = c.peer
+		now := c.listener.Clock.Now()
+		if c.answer = c.listener.Doorman(c.answer[:0], request, now); len(c.answer) == 0 {
+			return n, c.hurry()
+		}
+		if err := c.turnAway(now); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// turnAway writes the answer. The deadlines that net/http has set are those of another request.
+func (c *connection) turnAway(now time.Time) error {
+	c.prolonged = true
+	if err := c.SetWriteDeadline(now.Add(c.listener.Slow)); err != nil {
+		return err
+	}
+	if err := c.SetReadDeadline(now.Add(c.listener.Idle)); err != nil {
+		return err
+	}
+	_, err := c.Write(c.answer)
+	return err
+}
+
+// hurry gives the request that net/http is shown no more time than it would have had.
+func (c *connection) hurry() error {
+	if !c.prolonged {
+		return nil
+	}
+	c.prolonged = false
+	return c.SetReadDeadline(c.listener.Clock.Now().Add(c.listener.Slow))
+}
