@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/clock"
 	"sepad/internal/gateway"
 )
@@ -16,4 +17,18 @@ func sendable(t *testing.T, charge gateway.Charge) gateway.Charge {
 	}
 	charge.SendBefore = clock.Deadline{}
 	return charge
+}
+
+// TestARebillWithoutAnAnswerIsAskedAboutSoonInsideTheProcess: nothing that was sent is still on its way there.
+func TestARebillWithoutAnAnswerIsAskedAboutSoonInsideTheProcess(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Silence()
+		d.bill(t, 1)
+		attempt := d.rebills(t, sub)[0].Attempt
+		if want := d.World.Now().Add(checkouttest.FirstLookup); !attempt.NextLookupAt.Equal(want) || attempt.LookupCount != 1 {
+			t.Errorf("it is asked about at %s, want %s", attempt.NextLookupAt, want)
+		}
+	}, checkouttest.WithSandboxRules)
 }

@@ -120,3 +120,20 @@ func TestOneRebillTriesAnAccountThatWasAway(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAccountThatStaysAwayCallsAPerson(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		d.due(t)
+		d.Gateway.Fail(gateway.ErrNotSent)
+		d.bill(t, 1)
+		d.Time.Pass(24 * time.Hour)
+		if d.bill(t, 1); strings.Contains(d.Log(), "ERROR") {
+			t.Error("a person is called within a day")
+		}
+		d.Time.Pass(2 * time.Hour)
+		if d.bill(t, 1); !strings.Contains(d.Log(), "level=ERROR msg=\"a rebill could not be sent") {
+			t.Errorf("nobody is called: %s", d.Log())
+		}
+	})
+}

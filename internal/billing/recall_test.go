@@ -167,3 +167,26 @@ func TestAReferenceThatIsTakenIsPassedOver(t *testing.T) {
 		}
 	})
 }
+
+// TestARecalledDebitHasThePriceItWasSentWith: the price was changed after the period was first tried.
+func TestARecalledDebitHasThePriceItWasSentWith(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub, price := d.due(t), payment.Minor(1234)
+		d.Gateway.Answer(declined)
+		d.bill(t, 1)
+		if _, err := d.ChangeTerms(t.Context(), sub.TenantID, sub.ID, payment.NewTerms{AmountMinor: &price}); err != nil {
+			t.Fatal(err)
+		}
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 2): approved})
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		rebills := d.rebills(t, sub)
+		if last := rebills[len(rebills)-1]; len(rebills) != 2 || last.Status != payment.TransactionApproved || last.AmountMinor != sub.AmountMinor {
+			t.Errorf("%d rebills, the last is %s of %s", len(rebills), last.Status, last.AmountMinor)
+		}
+	})
+}

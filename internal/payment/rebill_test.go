@@ -267,6 +267,10 @@ func TestFirstCollectionAfterAFreeTrial(t *testing.T) {
 	if again.Transaction.SequenceType != SequenceFirst || again.Subscription.NextBillingDate.String() != "2026-05-14" {
 		t.Errorf("the second try is %s, the next date %s", again.Transaction.SequenceType, again.Subscription.NextBillingDate)
 	}
+	taken := rebill(t, *refused.Subscription, first, "2026-04-17", Outcome{Verdict: VerdictPending})
+	if taken.Transaction.SequenceType != SequenceFirst || taken.Subscription.SequenceType != SequenceRecurring {
+		t.Errorf("taken in as %s, the next one is %s", taken.Transaction.SequenceType, taken.Subscription.SequenceType)
+	}
 	later := rebill(t, *again.Subscription, first, "2026-05-14", collected)
 	if later.Transaction.SequenceType != SequenceRecurring || later.Subscription.RevenueMinor != 2*2999 {
 		t.Errorf("later it is %s, the revenue %s", later.Transaction.SequenceType, later.Subscription.RevenueMinor)
@@ -302,6 +306,9 @@ func TestMandateLapse(t *testing.T) {
 	}
 	if lapsed, err := sub.Lapse(on(t, "2029-04-01")); !lapsed || err != nil || sub.Status != SubscriptionCancelled {
 		t.Errorf("after 36 months: %t, %v, %s", lapsed, err, sub.Status)
+	}
+	if _, err := sub.Lapse(on(t, "2029-04-02")); err == nil {
+		t.Error("what has lapsed has lapsed again")
 	}
 	used, first := subscribed(t, monthly)
 	used = *rebill(t, used, first, "2026-04-30", collected).Subscription

@@ -43,6 +43,9 @@ func TestRefundedAmounts(t *testing.T) {
 	if _, err := second.Debit.BeginRefund(nil, noon); KindOf(err) != Conflict {
 		t.Errorf("nothing left gave %v", err)
 	}
+	if _, err := second.Debit.BeginRefund(new(Minor(1)), noon); KindOf(err) != Invalid {
+		t.Errorf("a named amount of which nothing is left gave %v", err)
+	}
 	one, err := settledRefund(second.Debit, *first.Refund, Outcome{Verdict: VerdictApproved}, noon)
 	if err != nil || one.Transaction.Status != TransactionApproved || one.Order.Status != OrderCompleted {
 		t.Fatalf("after a part: %s, %s, %v", one.Transaction.Status, one.Order.Status, err)

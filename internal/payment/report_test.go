@@ -1,6 +1,9 @@
 package payment
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // TestReportsAgainstWhatIsKnown tries every status in a report against every one
 // that a payment can have.
@@ -74,5 +77,19 @@ func TestRefundElsewhere(t *testing.T) {
 				t.Errorf("%s, %s, told %d, %v", got.Transaction.Status, got.Order.Status, len(got.Events), err)
 			}
 		})
+	}
+}
+
+func TestRefundElsewhereIsOfAPayment(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	billed := rebill(t, sub, first, "2026-04-30", collected)
+	got, err := billed.Debit.RefundElsewhere(usual, on(t, "2026-05-02"))
+	if err != nil || got.Transaction.Status != TransactionRefunded || got.Subscription.RevenueMinor != first.AmountMinor {
+		t.Errorf("of a rebill: %s, %v", got.Transaction.Status, err)
+	}
+	pending := Debit{Transaction: *refunding(t, collection(t), 10_00).Refund}
+	if _, err := pending.RefundElsewhere(usual, noon); !errors.Is(err, errRefundType) {
+		t.Errorf("of a refund: %v", err)
 	}
 }

@@ -203,6 +203,9 @@ func TestLeadIsLetGo(t *testing.T) {
 		if s.Session.HoldsLead || s.Session.StatusAt(noon.Add(2*time.Hour)) != SessionExpired {
 			t.Errorf("status %s, holds %t", s.Session.Status, s.Session.HoldsLead)
 		}
+		if s.Result != ResultFailed || s.Session.AttemptsRemaining() == 0 {
+			t.Errorf("the payer is told %s, with %d attempts left", s.Result, s.Session.AttemptsRemaining())
+		}
 	})
 	t.Run("a session that had let its lead go does not take it back", func(t *testing.T) {
 		t.Parallel()
