@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -20,6 +23,8 @@ func TestWhatIsInterruptedSaysSo(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		statusOf := statusIn(till)
+		// What is told reads more, which may fail as well.
+		till.Env.WebhookProfile(t, till.Shop.ID, func(p *merchant.WebhookProfile) { *p = till.Shop.Profile; p.FullPayload = true })
 		t.Run("pay", func(t *testing.T) {
 			found, sent := till.Session(t), len(till.Gateway.Submitted())
 			till.Gateway.Answer(approved)
@@ -62,6 +67,10 @@ func TestWhatIsInterruptedSaysSo(t *testing.T) {
 			if !ended() {
 				t.Error("a session that was said to be cancelled is not")
 			}
+			if n := till.Env.Count(t, "audit_entries WHERE action = 'session.cancel' AND object_id = '"+found.Session.ID.String()+
+				"' AND tenant_id = '"+till.Shop.ID.String()+"'"); n != 1 {
+				t.Errorf("%d entries in the audit trail", n)
+			}
 		})
 		interruptReports(t, till)
 		interruptSweeps(t, till)
@@ -99,6 +108,19 @@ func interruptReports(t *testing.T, till *checkouttest.Till) {
 		}, never)
 		if got := statusOf(t, paid.Debit); got != payment.TransactionChargedBack {
 			t.Errorf("the payment is %s", got)
+		}
+	})
+	t.Run("a refund in a processor's file", func(t *testing.T) {
+		paid, setup := till.Paid(t, approved), till.Setup(t, till.Shop)
+		apply := func(ctx context.Context, id uuid.UUID) error {
+			return till.ApplyReported(ctx, setup, id, payment.ReportsRefund, payment.Transaction{}, payment.ChargebackImported)
+		}
+		checkouttest.Interrupt(t, func(ctx context.Context) error { return apply(ctx, paid.Transaction.ID) }, never)
+		if got := statusOf(t, paid.Debit); got != payment.TransactionRefunded {
+			t.Errorf("the payment is %s", got)
+		}
+		if err := apply(t.Context(), till.Unknown(t).Transaction.ID); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("one that is under way is given back: %v", err)
 		}
 	})
 	t.Run("a processor's file", func(t *testing.T) {

@@ -56,6 +56,33 @@ func TestWhatAGatewayIsTold(t *testing.T) {
 	})
 }
 
+// TestAPayerReturnsToWhomTheMerchantNames: through our own page, which knows the way, where the merchant has sent the payment itself.
+func TestAPayerReturnsToWhomTheMerchantNames(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	for _, c := range []struct {
+		returns string
+		source  payment.Source
+		want    string
+	}{
+		{"", payment.SourceAPI, "/"},
+		{"https://shop.example/back", payment.SourceAPI, "/return/"},
+		{"https://shop.example/back", payment.SourceHostedPage, "/"},
+	} {
+		found := till.Session(t, func(d *storetest.Draft) { d.Options.ReturnURL = c.returns })
+		in := till.Payment(found)
+		in.Source = c.source
+		till.Gateway.Answer(approved)
+		if _, err := till.Pay(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		sent := till.Gateway.Submitted()
+		if got := sent[len(sent)-1].ReturnURL; got != "https://pay.example/pay/"+found.Session.Token+c.want {
+			t.Errorf("%s with %q: the payer returns to %s", c.source, c.returns, got)
+		}
+	}
+}
+
 func TestThePayersAddressIsToldWhereTheMerchantGaveNone(t *testing.T) {
 	t.Parallel()
 	till := checkouttest.Open(t, storetest.SQLite(t))

@@ -83,10 +83,11 @@ func TestWhatNoChargebackCanSay(t *testing.T) {
 	}
 	t.Run("a payment that was never processed was made when it was begun", func(t *testing.T) {
 		t.Parallel()
-		d := accepted(t).Debit
+		d := paidFor(t)
 		d.Transaction.ProcessedAt = time.Time{}
-		if _, err := d.ChargeBackByHand(Chargeback{ReportedAt: noon.AddDate(0, 0, -1)}, usual, noon); err == nil {
-			t.Error("it was charged back before it was made")
+		_, err := d.ChargeBackByHand(Chargeback{ReportedAt: noon.AddDate(0, 0, -1)}, usual, noon)
+		if refusal, refused := errors.AsType[*Error](err); !refused || refusal.Fields["report_date"] == "" {
+			t.Errorf("it was charged back before it was made: %v", err)
 		}
 	})
 }

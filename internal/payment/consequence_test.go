@@ -160,6 +160,9 @@ func TestWhatWasOurFaultCostsNoTry(t *testing.T) {
 			if s.Status != SubscriptionActive || s.Tries != 0 || s.FailedCount != 0 || s.DueAt().After(on(t, "2026-05-02")) || s.OpenTransactionID != nil {
 				t.Errorf("%s after %d tries, %d failed, due %s", s.Status, s.Tries, s.FailedCount, s.DueAt())
 			}
+			if presented := !s.MandateUsedAt.Equal(sub.MandateUsedAt); presented != (name == "our mistake") {
+				t.Errorf("the mandate was presented: %t", presented)
+			}
 			if got.Transaction.Status != TransactionDeclined || (got.PausesRebills == "AC03") != (name == "our mistake") {
 				t.Errorf("%s, pauses %q", got.Transaction.Status, got.PausesRebills)
 			}
@@ -173,6 +176,18 @@ func TestWhatWasOurFaultCostsNoTry(t *testing.T) {
 		got := settle(t, taken.Debit, wrongCreditor, on(t, "2026-05-02"))
 		if s := got.Subscription; s.Period != 1 || s.DueAt().After(on(t, "2026-05-02")) || s.Status != SubscriptionActive {
 			t.Errorf("period %d, due %s, %s", s.Period, s.DueAt(), s.Status)
+		}
+	})
+
+	t.Run("a pending rebill that nobody waits for any more gives no try back", func(t *testing.T) {
+		t.Parallel()
+		sub, first := subscribed(t, monthly)
+		taken := rebill(t, sub, first, "2026-04-30", Outcome{Verdict: VerdictPending})
+		another, d := NewID(), taken.Debit
+		waits := *d.Subscription
+		waits.OpenTransactionID, d.Subscription = &another, &waits
+		if s := settle(t, d, wrongCreditor, on(t, "2026-05-02")).Subscription; s.Tries != waits.Tries || s.NextBillingDate != waits.NextBillingDate {
+			t.Errorf("%d tries, next on %s", s.Tries, s.NextBillingDate)
 		}
 	})
 

@@ -141,6 +141,16 @@ func TestARefundHasThePurchasesRelations(t *testing.T) {
 		refund.TenantID != sale.TenantID || !same(refund.OrderID, sale.OrderID) || !same(refund.LeadID, sale.LeadID) {
 		t.Errorf("the refund is %s of %v through %s", refund, refund.SubscriptionID, refund.GatewayID)
 	}
+	if refund.MaskedIBAN != sale.MaskedIBAN || refund.IBANCountry != sale.IBANCountry || refund.BIC != sale.BIC || refund.BankName != sale.BankName ||
+		refund.HolderName != sale.HolderName || refund.Email != sale.Email || refund.MandateReference != sale.MandateReference || !refund.MandateAt.Equal(sale.MandateAt) {
+		t.Errorf("the refund goes to %s at %s", refund.MaskedIBAN, refund.BankName)
+	}
+	if refund.MerchantTransactionID != RefundReference(sale, 10_00, "", 0) || refund.Currency != sale.Currency || !refund.CreatedAt.Equal(noon) || !refund.UpdatedAt.Equal(noon) {
+		t.Errorf("the refund is named %q and was made at %s", refund.MerchantTransactionID, refund.CreatedAt)
+	}
+	if _, err := settledRefund(paid, refund, Outcome{Verdict: VerdictVerify}, noon); err == nil {
+		t.Error("a refund was sent to the payer")
+	}
 	why := Decline{Code: AccountClosed, Message: "The account is closed."}
 	change, err := settledRefund(refunding(t, paid, 10_00).Debit, refund, Outcome{Verdict: VerdictDeclined, Decline: why}, noon)
 	if err != nil || change.Refund.Decline == nil || change.Refund.Decline.Code != AccountClosed {

@@ -31,6 +31,24 @@ func TestACollectionIsAnnouncedOnce(t *testing.T) {
 	}
 }
 
+func TestOnlyARebillThatWaitsIsOwedFromADay(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	waits := Debit{Transaction: Transaction{Type: Rebill}, Subscription: &sub}
+	if got := waits.OwedFrom(); got != sub.NextBillingDate {
+		t.Errorf("it is owed from %s", got)
+	}
+	for name, d := range map[string]Debit{
+		"a sale":                       {Transaction: first, Subscription: &sub},
+		"of no subscription":           {Transaction: Transaction{Type: Rebill}},
+		"one that its gateway has had": {Transaction: Transaction{Type: Rebill, ProcessedAt: noon}, Subscription: &sub},
+	} {
+		if got := d.OwedFrom(); !got.IsZero() {
+			t.Errorf("%s is owed from %s", name, got)
+		}
+	}
+}
+
 // TestARebillIsPreparedAhead opens a rebill before its day, which stays its day.
 func TestARebillIsPreparedAhead(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func TestRebillCollected(t *testing.T) {
 	sub, first := subscribed(t, monthly)
 	got := rebill(t, sub, first, "2026-04-30", collected)
 	tx, now := got.Transaction, *got.Subscription
-	if tx.Status != TransactionApproved || tx.Type != Rebill || tx.SequenceType != SequenceRecurring || tx.Source != SourceAPI ||
+	if tx.Status != TransactionApproved || tx.Type != Rebill || tx.Currency != "EUR" || tx.SequenceType != SequenceRecurring || tx.Source != SourceAPI ||
 		tx.AmountMinor != 2999 || tx.MandateReference != first.MandateReference || !tx.MandateAt.Equal(first.MandateAt) ||
 		tx.MaskedIBAN != first.MaskedIBAN || tx.TenantReferenceID != nil || *tx.OrderID != sub.OrderID || *tx.Period != 1 {
 		t.Errorf("the rebill is %+v", tx)
@@ -270,6 +270,9 @@ func TestFirstCollectionAfterAFreeTrial(t *testing.T) {
 	taken := rebill(t, *refused.Subscription, first, "2026-04-17", Outcome{Verdict: VerdictPending})
 	if taken.Transaction.SequenceType != SequenceFirst || taken.Subscription.SequenceType != SequenceRecurring {
 		t.Errorf("taken in as %s, the next one is %s", taken.Transaction.SequenceType, taken.Subscription.SequenceType)
+	}
+	if s := settle(t, taken.Debit, noMoney, on(t, "2026-04-20")).Subscription; s.SequenceType != SequenceFirst {
+		t.Errorf("refused after that, the next one is %s", s.SequenceType)
 	}
 	later := rebill(t, *again.Subscription, first, "2026-05-14", collected)
 	if later.Transaction.SequenceType != SequenceRecurring || later.Subscription.RevenueMinor != 2*2999 {

@@ -93,3 +93,22 @@ func TestRefundElsewhereIsOfAPayment(t *testing.T) {
 		t.Errorf("of a refund: %v", err)
 	}
 }
+
+func TestWhatAProcessorReportsIsBroughtIn(t *testing.T) {
+	t.Parallel()
+	refused := Outcome{Verdict: VerdictDeclined, Decline: Decline{Code: AccountClosed, Message: "closed"}}
+	for want, o := range map[TransactionStatus]Outcome{TransactionApproved: {Verdict: VerdictApproved}, TransactionPending: Undecided, TransactionDeclined: refused} {
+		got := BringIn(Transaction{GatewayReference: "GW-1", AmountMinor: 2999}, o, SourceImport, noon)
+		made := got.Transaction
+		if made.Status != want || made.MerchantTransactionID != "GW-1" || made.Type != Sale || made.Source != SourceImport || !made.ProcessedAt.Equal(noon) {
+			t.Errorf("brought in is %+v, want it %s", made, want)
+		}
+		if declined := want == TransactionDeclined; (made.Decline != nil) != declined || (len(got.Events) == 0) != declined || declined && made.Decline.Code != AccountClosed {
+			t.Errorf("%s: the reason is %+v, told %v", want, made.Decline, got.Events)
+		}
+		reported := Transaction{Status: want, GatewayReference: "GW-1"}
+		if back := ReportedOutcome(reported); back.Verdict != o.Verdict || back.GatewayReference != "GW-1" {
+			t.Errorf("%s is reported as %+v", want, back)
+		}
+	}
+}

@@ -227,8 +227,12 @@ func TestARebillIsBegunOnce(t *testing.T) {
 	if _, err := BeginRebill(sub, first, DateOf(due.AddDate(0, 0, -1)), due); err == nil {
 		t.Error("it is begun before its day")
 	}
-	if _, err := BeginRebill(sub, first, DateOf(due), due); err != nil {
+	begun, err := BeginRebill(sub, first, DateOf(due), due)
+	if err != nil || !same(begun.Subscription.OpenTransactionID, &begun.Transaction.ID) {
 		t.Errorf("on its day: %v", err)
+	}
+	if before := begun.Before.Subscription; before == nil || before.OpenTransactionID != nil || before.Tries != sub.Tries {
+		t.Errorf("before it the subscription was %+v", before)
 	}
 }
 

@@ -126,3 +126,14 @@ func TestAttemptsRemaining(t *testing.T) {
 		})
 	}
 }
+
+func TestWhichSessionsAreOver(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[SessionStatus]bool{
+		SessionPending: false, SessionAwaiting: false, SessionCompleted: true, SessionFailed: true, SessionExpired: true,
+	} {
+		if got := (Session{Status: status}).IsOver(); got != want {
+			t.Errorf("%s is over: %t", status, got)
+		}
+	}
+}

@@ -32,6 +32,8 @@ func TestARecordInAStateThatNobodyKnowsIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lastTry := changeOf(rebilled.Debit).Debit
+	lastTry.Subscription.Tries = len(usual.Dunning) + 1
 	back := refunding(t, paid, paid.Transaction.AmountMinor).Debit
 	back.Refund = refunding(t, paid, paid.Transaction.AmountMinor).Refund
 	for name, test := range map[string]struct {
@@ -52,6 +54,7 @@ func TestARecordInAStateThatNobodyKnowsIsAnError(t *testing.T) {
 		"back for want of it":   {paid, comesBack("AM04"), []string{"transaction", "subscription"}},
 		"rebilled":              {rebilled.Debit, settledBy(approved), []string{"transaction", "subscription"}},
 		"rebill refused":        {rebilled.Debit, settledBy(noMoney), []string{"transaction", "subscription"}},
+		"rebill's last try":     {lastTry, settledBy(noMoney), []string{"subscription"}},
 		"rebill's last refusal": {rebilled.Debit, settledBy(final), []string{"transaction", "subscription"}},
 		"refunded":              {back, settledBy(approved), []string{"refund"}},
 		"not refunded":          {back, settledBy(noMoney), []string{"refund"}},

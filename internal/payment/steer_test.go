@@ -93,6 +93,31 @@ func TestResumingBillsNoPeriodThatHasBegun(t *testing.T) {
 	}
 }
 
+// TestAPausedSubscriptionHasNoNextTry: the refusal of a rebill that was under way waits for whoever resumes it.
+func TestAPausedSubscriptionHasNoNextTry(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	claimed, err := BeginRebill(sub, first, day(t, "2026-04-30"), on(t, "2026-04-30"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paused, err := PauseSubscription(*claimed.Subscription, on(t, "2026-04-30"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed.Subscription = &paused
+	if s := settle(t, claimed.Debit, noMoney, on(t, "2026-04-30")).Subscription; s.Status != SubscriptionPastDue || !s.NextBillingDate.IsZero() {
+		t.Errorf("it is %s and tried again on %s", s.Status, s.NextBillingDate)
+	}
+	tried, c := Minor(1234), claimed
+	if c.KeepPrice(nil); c.Transaction.AmountMinor != sub.AmountMinor {
+		t.Errorf("without a try before, the price is %s", c.Transaction.AmountMinor)
+	}
+	if c.KeepPrice(&tried); c.Transaction.AmountMinor != tried {
+		t.Errorf("tried before at %s, the price is %s", tried, c.Transaction.AmountMinor)
+	}
+}
+
 func TestAMovedRhythm(t *testing.T) {
 	t.Parallel()
 	s, err := ChangeTerms(january(t), NewTerms{NextBillingDate: day(t, "2026-03-15")}, on(t, "2026-02-10"))
