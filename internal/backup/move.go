@@ -35,22 +35,23 @@ type Move struct {
 
 // Run copies everything into a database that is missing or empty. The old one is
 // marked first, so that no server and no command can use it meanwhile or afterwards:
-// two that both bill would be worse than none. When the move fails the mark is taken
-// back and the new database is empty or gone.
+// two that both bill would be worse than none. When the move fails its mark is taken
+// back and the new database is empty or gone. A mark that was there before stays: the
+// move that has left it may have come to its end, and the database be in use elsewhere.
 func (m Move) Run(ctx context.Context) (sums db.Tally, err error) {
 	from, err := m.open(ctx, m.From)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	unlock, err := m.claim(ctx, from)
+	giveUp, unlock, err := m.claim(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	sums, err = m.copyFrom(ctx, from)
 	if err != nil {
-		return nil, errors.Join(err, from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now))
+		return nil, errors.Join(err, giveUp())
 	}
 	return sums, nil
 }
@@ -69,42 +70,45 @@ func (m Move) open(ctx context.Context, address string) (*store.Store, error) {
 }
 
 // claim makes sure that nobody else works on the old database, now and from now on.
-// One that an interrupted move has marked is taken up again.
-func (m Move) claim(ctx context.Context, from *store.Store) (unlock func(), err error) {
+// One that an interrupted move has marked is taken up again. Who gives up leaves it as
+// it was found.
+func (m Move) claim(ctx context.Context, from *store.Store) (giveUp func() error, unlock func(), err error) {
 	unlock, err = from.LockForServing()
 	if err != nil {
-		return nil, fmt.Errorf("%w: stop it first", err)
+		return nil, nil, fmt.Errorf("%w: stop it first", err)
 	}
-	if err := m.mark(ctx, from); err != nil {
+	if giveUp, err = m.mark(ctx, from); err != nil {
 		unlock()
-		return nil, err
+		return nil, nil, err
 	}
-	return unlock, nil
+	return giveUp, unlock, nil
 }
 
-func (m Move) mark(ctx context.Context, from *store.Store) error {
+func (m Move) mark(ctx context.Context, from *store.Store) (giveUp func() error, err error) {
 	if err := from.Ready(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	wasMoved, err := from.IsMoved(ctx, m.Environment)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	giveUp = func() error { return nil }
 	if !wasMoved {
 		if err := from.Adopt(ctx, m.Environment, m.Now); err != nil {
-			return err
+			return nil, err
 		}
+		giveUp = func() error { return from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now) }
 	}
 	if err := alone(ctx, from); err != nil {
-		return err // a server that runs is not to see the mark, for it would make no connection meanwhile
+		return nil, err // a server that runs is not to see the mark, for it would make no connection meanwhile
 	}
 	if err := from.Move(ctx, m.Environment, m.Now); err != nil {
-		return err
+		return nil, err
 	}
 	if err := alone(ctx, from); err != nil { // who came before the mark was there
-		return errors.Join(err, from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now))
+		return nil, errors.Join(err, giveUp())
 	}
-	return nil
+	return giveUp, nil
 }
 
 // alone refuses a database that somebody else uses.

@@ -150,6 +150,9 @@ func TestAMoveChangesNoValue(t *testing.T) {
 		if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err != nil {
 			t.Errorf("a move that may have been broken off cannot be made again: %v", err)
 		}
+		if _, err := moving(env, there).Run(t.Context()); err == nil {
+			t.Error("it was moved over what it had been moved to")
+		}
 		if err := env.Store.CheckEnvironment(t.Context(), merchant.Sandbox); err == nil {
 			t.Error("the old database can still be used")
 		}
