@@ -32,6 +32,8 @@ type ChargebackReport struct {
 	// Along is written with what the chargebacks lead to, or with nothing where they are known already; not where one is
 	// refused.
 	Along func(*store.Tx)
+	// RestsOn is asked by the unit that writes, before anything is written; nil for nothing.
+	RestsOn func(*store.Tx) error
 }
 
 // TakenChargeback is what became of a reported chargeback: it was taken, or
@@ -95,7 +97,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 		return answers, nil
 	}
 	isRefused := slices.ContainsFunc(answers, func(one TakenChargeback) bool { return one.Refused != nil })
-	if err := c.writeReported(ctx, tenantID, now, effects, unless(isRefused, report.Along)); err != nil {
+	if err := c.writeReported(ctx, tenantID, now, effects, report.RestsOn, unless(isRefused, report.Along)); err != nil {
 		return nil, err
 	}
 	for _, effect := range effects {

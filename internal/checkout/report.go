@@ -77,7 +77,7 @@ func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, re
 		applied = append(applied, store.Applied{Change: change, Events: events})
 	}
 	isRefused := slices.ContainsFunc(refused, func(why error) bool { return why != nil })
-	if err := c.writeReported(ctx, tenantID, now, applied, unless(isRefused, along)); err != nil {
+	if err := c.writeReported(ctx, tenantID, now, applied, nil, unless(isRefused, along)); err != nil {
 		return nil, err
 	}
 	for _, one := range applied {
@@ -86,12 +86,19 @@ func (c *Checkout) settleReported(ctx context.Context, setup *merchant.Setup, re
 	return refused, nil
 }
 
-// writeReported writes what reports lead to, in one unit with what goes along.
-func (c *Checkout) writeReported(ctx context.Context, tenantID uuid.UUID, now time.Time, applied []store.Applied, along func(*store.Tx)) error {
+// writeReported writes what reports lead to, in one unit with what it rests on and what goes along.
+func (c *Checkout) writeReported(ctx context.Context, tenantID uuid.UUID, now time.Time, applied []store.Applied,
+	restsOn func(*store.Tx) error, along func(*store.Tx),
+) error {
 	if len(applied) == 0 && along == nil {
 		return nil
 	}
 	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		if restsOn != nil {
+			if err := restsOn(tx); err != nil {
+				return err
+			}
+		}
 		if err := tx.ApplyAll(tenantID, applied); err != nil || along == nil {
 			return err
 		}

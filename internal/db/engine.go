@@ -64,6 +64,9 @@ type dialect struct {
 	// skipLocked ends a query that takes rows of a TABLE and passes over those that
 	// another unit has taken, "" where there is one writer.
 	skipLocked string
+	// shareLocked ends a query that keeps others from changing rows of a TABLE, "" where
+	// there is one writer.
+	shareLocked string
 	// analyze begins the statement that counts a table anew for the planner, ""
 	// where plans do not depend on it.
 	analyze string

@@ -290,9 +290,10 @@ func (c *postgresConversation) dialect() dialect {
 	return dialect{
 		// For this transaction only, and only where there is no standby to take over: it
 		// would not know what this process goes on from.
-		relax:      `SELECT set_config('synchronous_commit', 'off', TRUE) WHERE current_setting('synchronous_standby_names') = ''`,
-		skipLocked: ` FOR UPDATE OF TABLE SKIP LOCKED`,
-		analyze:    `ANALYZE `,
+		relax:       `SELECT set_config('synchronous_commit', 'off', TRUE) WHERE current_setting('synchronous_standby_names') = ''`,
+		skipLocked:  ` FOR UPDATE OF TABLE SKIP LOCKED`,
+		shareLocked: ` FOR SHARE OF TABLE`,
+		analyze:     `ANALYZE `,
 		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND last_analyze IS NULL
 			AND last_autoanalyze IS NULL AND n_live_tup >= 500`,
 	}

@@ -45,6 +45,12 @@ func (tx *Tx) SkipLocked(table string) string {
 	return strings.ReplaceAll(tx.conv.dialect().skipLocked, "TABLE", table)
 }
 
+// ShareLocked ends a query on whose rows the unit rests: until it ends nobody changes
+// those of a table, and others may rest on them as well.
+func (tx *Tx) ShareLocked(table string) string {
+	return strings.ReplaceAll(tx.conv.dialect().shareLocked, "TABLE", table)
+}
+
 // Analyze has a table counted anew, where plans depend on it.
 func (tx *Tx) Analyze(table string) {
 	if analyze := tx.conv.dialect().analyze; analyze != "" {

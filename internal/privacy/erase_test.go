@@ -2,12 +2,16 @@ package privacy_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/app/apptest"
+	"sepad/internal/recon"
 	"sepad/internal/store/storetest"
 )
 
@@ -125,6 +129,45 @@ func TestMoneyThatIsOpenKeepsAPerson(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAFileUnderWayBringsNobodyBack erases a person while files are taken in that name them further down.
+func TestAFileUnderWayBringsNobodyBack(t *testing.T) {
+	t.Parallel()
+	for kind, lines := range map[recon.ImportKind][2]string{
+		recon.ImportTransactions: {paymentHead, paymentLine}, recon.ImportChargebacks: {chargebackHead, chargebackLine},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, server *apptest.Server) {
+				s := &story{Server: server}
+				s.Create(t, apptest.Direct().With(apptest.Body{"lead": lead()}))
+				s.leadID = leadID(t, server, "SELECT CAST(id AS TEXT) FROM leads")
+				const looked = 70 << 10 // more than is looked at before anything else
+				erase := reading(func() { s.erase(t).Want(t, http.StatusOK, nil) })
+				importer := recon.Importer{Store: s.App.Store, Checkout: s.App.Checkout}
+				done, err := importer.Import(t.Context(), recon.ImportRequest{
+					TenantID: uuid.MustParse(apptest.Shop), GatewayID: uuid.MustParse(apptest.Gateway), Kind: kind,
+					File: io.MultiReader(strings.NewReader(lines[0]+strings.Repeat("x", looked)+"\n"), erase, strings.NewReader(lines[1])),
+				})
+				must(t, err)
+				if done.Counts.New != 1 {
+					t.Errorf("it counts %+v", done.Counts)
+				}
+				for _, place := range s.found(t) {
+					t.Error("a trace is back in", place)
+				}
+			})
+		})
+	}
+}
+
+// reading is an empty part of a file, and what happens when it is read.
+type reading func()
+
+func (r reading) Read([]byte) (int, error) {
+	r()
+	return 0, io.EOF
 }
 
 // TestPayAndEraseAtOnce has a person pay while somebody erases them, many times.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -62,7 +63,7 @@ type running struct {
 	setup  *merchant.Setup
 	record store.Import
 	// memory knows persons who were erased: their lines come in without their names.
-	memory *store.Memory
+	memory atomic.Pointer[store.Memory]
 }
 
 // Import takes a file in. The result is also kept, with the lines that were not
@@ -139,10 +140,12 @@ func (im *Importer) open(ctx context.Context, req ImportRequest) (*running, *lin
 	}
 	now := im.Checkout.Clock.Now()
 	lines.header.latest = now.Add(farthest)
-	return &running{Importer: im, ImportRequest: req, setup: setup, memory: memory, record: store.Import{
+	run := &running{Importer: im, ImportRequest: req, setup: setup, record: store.Import{
 		ID: payment.NewID(), TenantID: req.TenantID, GatewayID: req.GatewayID, Kind: string(req.Kind),
 		Status: store.ImportRunning, IsDryRun: req.IsDryRun, CreatedAt: now, UpdatedAt: now,
-	}}, lines, nil
+	}}
+	run.memory.Store(memory)
+	return run, lines, nil
 }
 
 // deed is what the audit trail keeps of a file.
@@ -369,7 +372,6 @@ func (r *running) stageLine(l *line, b *batch) error {
 		size, _ := r.Store.BulkBatch()
 		b.staged = make([]store.Staged, 0, size)
 	}
-	r.forgetPayer(&t)
 	t.ID, t.TenantID, t.GatewayID, t.Source = payment.NewID(), r.TenantID, r.GatewayID, payment.SourceImport
 	b.staged = append(b.staged, store.Staged{Line: l.number, Transaction: t})
 	return nil

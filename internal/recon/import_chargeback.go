@@ -5,6 +5,7 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // chargebackBatch is how many chargebacks are decided on at a time: each is held
@@ -22,7 +23,6 @@ func (r *running) reportLine(l *line, b *batch) error {
 	if err != nil {
 		return err
 	}
-	r.forgetDebtor(&report)
 	b.reported = append(b.reported, reportedLine{l.number, checkout.ReportedChargeback{Chargeback: report, PaymentID: paymentID}})
 	return nil
 }
@@ -35,10 +35,16 @@ func (r *running) writeChargebacks(ctx context.Context, b *batch) (outcomeOfBatc
 		GatewayID: r.GatewayID, Source: payment.ChargebackImported, IsDryRun: r.IsDryRun,
 		Chargebacks: make([]checkout.ReportedChargeback, len(b.reported)),
 	}
-	for i, line := range b.reported {
-		report.Chargebacks[i] = line.ReportedChargeback
-	}
-	answers, err := r.Checkout.TakeChargebacks(ctx, r.setup, report)
+	var answers []checkout.TakenChargeback
+	err := r.withoutErased(ctx, func(memory *store.Memory) (err error) {
+		for i, line := range b.reported {
+			forgetDebtor(memory, &line.Chargeback)
+			report.Chargebacks[i] = line.ReportedChargeback
+		}
+		report.RestsOn = func(tx *store.Tx) error { return tx.RestOnMemory(memory) }
+		answers, err = r.Checkout.TakeChargebacks(ctx, r.setup, report)
+		return err
+	})
 	if err != nil {
 		return done, err
 	}

@@ -1,9 +1,12 @@
 package recon
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // A line about somebody who was erased after what it tells of is taken in without
@@ -11,20 +14,36 @@ import (
 // come back like everybody. A reference is never given to two payments, so that
 // whenever it comes it is about the same one.
 
-func (r *running) forgetPayer(t *payment.Transaction) {
-	if r.memory.KnowsEmail(t.Email, t.ProcessedAt) || r.memory.KnowsPayment(t.MerchantTransactionID, time.Time{}) {
+// withoutErased writes lines that rest on a memory of whom they must not name, and again with another one for as long as
+// somebody is erased meanwhile: a file may be on its way for hours.
+func (r *running) withoutErased(ctx context.Context, write func(*store.Memory) error) error {
+	for {
+		err := write(r.memory.Load())
+		if !errors.Is(err, store.ErrMemoryOld) {
+			return err
+		}
+		memory, err := r.Store.Memory(ctx, r.TenantID)
+		if err != nil {
+			return err
+		}
+		r.memory.Store(memory)
+	}
+}
+
+func forgetPayer(memory *store.Memory, t *payment.Transaction) {
+	if memory.KnowsEmail(t.Email, t.ProcessedAt) || memory.KnowsPayment(t.MerchantTransactionID, time.Time{}) {
 		t.HolderName, t.Email, t.MaskedIBAN, t.BIC = "", "", "", ""
 	}
 }
 
 // forgetDebtor goes by when the payment was made, where the line says so: it may
 // come back long after its payer was erased.
-func (r *running) forgetDebtor(c *payment.Chargeback) {
+func forgetDebtor(memory *store.Memory, c *payment.Chargeback) {
 	at := c.TransactionAt
 	if at.IsZero() {
 		at = c.ReportedAt
 	}
-	if r.memory.KnowsEmail(c.Email, at) || r.memory.KnowsPayment(c.MerchantTransactionID, time.Time{}) {
+	if memory.KnowsEmail(c.Email, at) || memory.KnowsPayment(c.MerchantTransactionID, time.Time{}) {
 		c.Email, c.MaskedIBAN, c.BIC, c.ReportMessage, c.ReportInfo = "", "", "", "", ""
 	}
 }

@@ -36,7 +36,14 @@ func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBat
 	if len(b.staged) == 0 {
 		return done, nil
 	}
-	f, err := r.insertBatch(ctx, b)
+	var f found
+	err := r.withoutErased(ctx, func(memory *store.Memory) (err error) {
+		for i := range b.staged {
+			forgetPayer(memory, &b.staged[i].Transaction)
+		}
+		f, err = r.insertBatch(ctx, b, memory)
+		return err
+	})
 	if err != nil {
 		return done, err
 	}
@@ -63,12 +70,15 @@ func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBat
 }
 
 // insertBatch stages the lines, inserts what is new and finds what is not.
-func (r *running) insertBatch(ctx context.Context, b *batch) (f found, err error) {
+func (r *running) insertBatch(ctx context.Context, b *batch, memory *store.Memory) (f found, err error) {
 	stage := payment.NewID() // of this batch alone: batches are written side by side
 	now := r.Checkout.Clock.Now()
 	err = r.Store.Write(ctx, now, func(tx *store.Tx) error {
 		f = found{}
 		tx.Relax() // the import's last word makes all of it durable
+		if err := tx.RestOnMemory(memory); err != nil {
+			return err
+		}
 		if err := tx.Stage(stage, b.staged); err != nil {
 			return err
 		}

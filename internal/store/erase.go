@@ -14,8 +14,10 @@ import (
 
 // LockPerson takes a person's lead and sessions for this unit and finds all else:
 // from here on no session of the person can be paid, and none can be made, before
-// the unit ends. The lead may have been erased before.
+// the unit ends. The lead may have been erased before. What files bring in comes before
+// the unit, or knows of it.
 func (tx *Tx) LockPerson(p *Person) (*Person, error) {
+	tx.holdMemory(p.TenantID)
 	if p.LeadID == uuid.Nil {
 		again := &Person{TenantID: p.TenantID, email: p.email, rows: map[string][]uuid.UUID{"transactions": slices.Clone(p.rows["transactions"])}}
 		return again, again.findAll(tx.Query)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,8 +44,19 @@ func bindErasure(tenantID, id uuid.UUID) vault.Binding {
 // Memory knows erased persons of a tenant again.
 type Memory struct {
 	sepa.Masked
-	keys  []memoryKey
-	names map[string]time.Time // when, by hash
+	tenantID uuid.UUID
+	keys     []memoryKey
+	names    map[string]time.Time // when, by hash
+	extent   memoryExtent
+}
+
+// memoryExtent is what another memory of a tenant is told by: how many names there
+// are, and when the last one came.
+type memoryExtent struct{ names, latest int64 }
+
+func (e *memoryExtent) add(n ErasedName) {
+	e.names++
+	e.latest = max(e.latest, n.ErasedAt.UnixMicro())
 }
 
 // memoryKey is a key that was opened.
@@ -92,7 +104,7 @@ func (s *Store) Memory(ctx context.Context, tenantID uuid.UUID) (*Memory, error)
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{names: make(map[string]time.Time, len(names))}
+	m := &Memory{tenantID: tenantID, names: make(map[string]time.Time, len(names))}
 	for _, kept := range keys {
 		key, err := s.vault.Open(kept.Sealed, bindErasure(tenantID, kept.ID))
 		if err != nil {
@@ -102,22 +114,50 @@ func (s *Store) Memory(ctx context.Context, tenantID uuid.UUID) (*Memory, error)
 	}
 	for _, name := range names {
 		m.names[name.Hash] = name.ErasedAt
+		m.extent.add(name)
 	}
 	return m, nil
 }
 
-// ErasedOf gives the hashes by which a tenant's erased persons are known again, and
-// the keys of the hashes, sealed.
-func (s *Store) ErasedOf(ctx context.Context, tenantID uuid.UUID) (keys []ErasureKey, names []ErasedName, err error) {
-	result, err := s.Query(ctx, `SELECT id, key_sealed FROM erasure_keys WHERE tenant_id = $1 ORDER BY id`, tenantID)
-	keys, err = db.Collect(result, err, func(r db.Rows) (k ErasureKey, err error) { return k, r.Scan(&k.ID, &k.Sealed) })
-	if err != nil || len(keys) == 0 {
-		return nil, nil, err
+// ErrMemoryOld says that somebody was erased since a memory was read.
+var ErrMemoryOld = errors.New("store: somebody was erased meanwhile")
+
+// RestOnMemory lets a unit that brings in what others know of persons go on only while
+// nobody was erased since a memory was read, and has whoever is to be erased wait for
+// its end: either the erasure finds what the unit has written, or the unit ends with
+// ErrMemoryOld.
+func (tx *Tx) RestOnMemory(m *Memory) error {
+	// A statement of its own, so that the next one sees what came while it waited.
+	result, err := tx.Query(`SELECT id FROM tenants WHERE id = $1`+tx.ShareLocked("tenants"), m.tenantID)
+	if _, err = db.Collect(result, err, scanID); err != nil {
+		return err
 	}
-	result, err = s.Query(ctx, `SELECT key_id, name_hash, erased_at FROM erased_names WHERE tenant_id = $1 ORDER BY key_id, name_hash`, tenantID)
+	result, err = tx.Query(`SELECT COUNT(*), COALESCE(MAX(erased_at), 0) FROM erased_names WHERE tenant_id = $1`, m.tenantID)
+	present, err := db.One(result, err, func(r db.Rows) (e memoryExtent, err error) { return e, r.Scan(&e.names, &e.latest) })
+	if err == nil && present != m.extent {
+		err = ErrMemoryOld
+	}
+	return err
+}
+
+// holdMemory has units that rest on a tenant's memory come before this one or after it.
+func (tx *Tx) holdMemory(tenantID uuid.UUID) {
+	tx.Then(`UPDATE tenants SET updated_at = updated_at WHERE id = $1`, tenantID)
+}
+
+// ErasedOf gives the hashes by which a tenant's erased persons are known again, and
+// the keys of the hashes, sealed. A key is there before its first hash, and is
+// therefore read after it.
+func (s *Store) ErasedOf(ctx context.Context, tenantID uuid.UUID) (keys []ErasureKey, names []ErasedName, err error) {
+	result, err := s.Query(ctx, `SELECT key_id, name_hash, erased_at FROM erased_names WHERE tenant_id = $1 ORDER BY key_id, name_hash`, tenantID)
 	names, err = db.Collect(result, err, func(r db.Rows) (n ErasedName, err error) {
 		return n, r.Scan(&n.KeyID, &n.Hash, db.Instant{To: &n.ErasedAt})
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err = s.Query(ctx, `SELECT id, key_sealed FROM erasure_keys WHERE tenant_id = $1 ORDER BY id`, tenantID)
+	keys, err = db.Collect(result, err, func(r db.Rows) (k ErasureKey, err error) { return k, r.Scan(&k.ID, &k.Sealed) })
 	return keys, names, err
 }
 
