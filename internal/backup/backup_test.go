@@ -83,6 +83,7 @@ func TestABackupIsRestoredAsItWas(t *testing.T) {
 		micros := target.Now.UnixMicro()
 		restored.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = TRUE, updated_at = created_at WHERE updated_at = $1`, micros)
 		restored.Exec(t, `UPDATE deployment SET restored_to = NULL, banks_restored_to = NULL`)
+		restored.Exec(t, `UPDATE tenants SET setup_version = setup_version - $1`, micros)
 		if entries := restored.Count(t, "audit_entries WHERE action = 'database.restore'"); entries != 1 {
 			t.Errorf("%d entries tell of the restore", entries)
 		}
@@ -136,6 +137,33 @@ func TestARestoredDatabaseCountsItsDaysAnew(t *testing.T) {
 		}
 		if counted := storetest.Scalar[int](t, restored, `SELECT SUM(records) FROM count_days`); counted != 1 {
 			t.Errorf("%d payments are counted", counted)
+		}
+	})
+}
+
+// TestARestoredSetUpIsNotTakenForALostOne changes a set-up after the backup: a server that is left running knows it by its
+// version, which no set-up of the restored database may have.
+func TestARestoredSetUpIsNotTakenForALostOne(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := business(t, env)
+		path, _ := write(t, env)
+		const changes = 3
+		for range changes {
+			env.Write(t, func(tx *store.Tx) error { tx.PutTenant(shop.Tenant); return nil })
+		}
+		lost, err := env.Store.SetupVersion(t.Context(), shop.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := elsewhere(t, env)
+		if _, err := target.Restore(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
+		restored.Store = restored.Reopen(t)
+		if version, err := restored.Store.SetupVersion(t.Context(), shop.ID); err != nil || version <= lost {
+			t.Errorf("it has version %d, and the lost one had %d: %v", version, lost, err)
 		}
 	})
 }

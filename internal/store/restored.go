@@ -55,11 +55,13 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // link or token. Who has codes registers
 // passkeys anew: the counters by which a copy is found out are older than the passkeys. Whoever has nothing else keeps
 // them, and is not shut out. Days are counted anew, because rows that were loaded without triggers are not counted.
+// Set-ups get versions that no lost one had: a server that was left running knows those by heart.
 func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = $1 WHERE id = 1`, db.Micros(to))
 	tx.Then(`
 		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
+	tx.Then(`UPDATE tenants SET setup_version = setup_version + $1`, db.Micros(tx.At))
 	tx.Then(`DELETE FROM operator_sessions`)
 	tx.Then(`DELETE FROM operator_tickets`)
 	tx.Then(`DELETE FROM operator_tokens`)
