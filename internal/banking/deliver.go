@@ -3,10 +3,14 @@ package banking
 import (
 	"archive/zip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,13 +27,15 @@ type place interface {
 	inbox
 	// Leftovers lists what lies under temporary names.
 	Leftovers() ([]string, error)
+	// Identity tells where files are put: at another place it is another one.
+	Identity() (string, error)
 }
 
 // outbox takes files under a temporary name first; only Publish gives a file its own, at once and as a whole.
 type outbox interface {
 	// Put has content written under a temporary name, and does not return before it is safely there in full.
 	Put(temporary string, content func(io.Writer) error) error
-	// Publish gives the file its own name. Where the temporary one is gone this was done before, and is no fault.
+	// Publish gives the file its own name. Where the temporary one is not there it gives fs.ErrNotExist.
 	Publish(temporary, name string) error
 	// Discard takes away what was put and is not to be published.
 	Discard(temporary string) error
@@ -113,8 +119,8 @@ func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, fa
 }
 
 // deliver takes one file the rest of its way. Each try has a temporary name of its own, and which one is to be published
-// is written down before it is: of two processes one wins, and after a crash a temporary name that is gone proves that
-// the file was published. Nothing is put there twice.
+// is written down before it is: of two processes one wins, and after a crash a temporary name that is gone from its place
+// proves that the file was published. Nothing is put there twice.
 func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Time) error {
 	account, err := b.AccountOf(ctx, file.TenantID, file.GatewayID)
 	if err != nil {
@@ -137,11 +143,45 @@ func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Ti
 				return err
 			}
 		}
-		if err := p.Publish(file.TemporaryName, name); err != nil {
+		err := p.Publish(file.TemporaryName, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = wasPublished(p, file.TemporaryName, name)
+		}
+		if err != nil {
 			return err
 		}
 		return b.sent(ctx, account, file, now)
 	})
+}
+
+// wasPublished tells whether a file whose temporary name is gone was published before, and may have been fetched since.
+// At another place than the one where it was put its absence proves nothing: the account may have got another folder or
+// server since, or a disk is not there.
+func wasPublished(p place, temporary, name string) error {
+	here, err := markOf(p)
+	if there := putAt(temporary); err != nil || there == "" || there == here {
+		return err
+	}
+	names, err := p.Sent()
+	if err != nil || slices.ContainsFunc(names, func(sent string) bool { return path.Base(sent) == name }) {
+		return err
+	}
+	return fmt.Errorf("the file was put where the account had its place before, as %s, and nobody knows whether the bank has fetched it there: "+
+		"lay it into the present one by that name to have it sent, or as %s if the bank has it", temporary, name)
+}
+
+// markOf is by what temporary names tell the place at which they were made.
+func markOf(p place) (string, error) {
+	const enough = 8
+	identity, err := p.Identity()
+	sum := sha256.Sum256([]byte(identity))
+	return hex.EncodeToString(sum[:enough]), err
+}
+
+// putAt is the mark of the place at which a temporary name was made, "" for one of an older version.
+func putAt(temporary string) string {
+	_, mark, _ := strings.Cut(strings.TrimSuffix(temporary, temporarySuffix), temporaryMark)
+	return mark
 }
 
 // sent writes down that a file has left the house. Where that took longer than was planned, silence means something
@@ -157,9 +197,13 @@ func (b *Banking) sent(ctx context.Context, account *Account, file *store.BankFi
 }
 
 // put lays the file's bytes ready and claims its publication.
-func (b *Banking) put(ctx context.Context, account *Account, p outbox, file *store.BankFile, now time.Time) error {
-	file.TemporaryName = temporaryPrefix + payment.NewID().String() + temporarySuffix
-	err := p.Put(file.TemporaryName, func(out io.Writer) error {
+func (b *Banking) put(ctx context.Context, account *Account, p place, file *store.BankFile, now time.Time) error {
+	here, err := markOf(p)
+	if err != nil {
+		return err
+	}
+	file.TemporaryName = temporaryPrefix + payment.NewID().String() + temporaryMark + here + temporarySuffix
+	err = p.Put(file.TemporaryName, func(out io.Writer) error {
 		if account.Terms.Zip {
 			return b.zipped(ctx, *file, out)
 		}
@@ -177,9 +221,10 @@ func (b *Banking) put(ctx context.Context, account *Account, p outbox, file *sto
 	return err
 }
 
-// Temporary names are of an id that tells when the try began.
+// Temporary names are of an id that tells when the try began, and of a mark of the place.
 const (
 	temporaryPrefix = "."
+	temporaryMark   = "_"
 	temporarySuffix = ".part"
 	// abandonedAfter is when nobody can be at it any more.
 	abandonedAfter = 24 * time.Hour
@@ -203,7 +248,8 @@ func (b *Banking) tidy(ctx context.Context, p place) error {
 		return err
 	}
 	for _, name := range names {
-		id, err := uuid.Parse(strings.TrimSuffix(strings.TrimPrefix(name, temporaryPrefix), temporarySuffix))
+		text, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, temporaryPrefix), temporarySuffix), temporaryMark)
+		id, err := uuid.Parse(text)
 		began := time.Unix(id.Time().UnixTime())
 		isClaimed := slices.ContainsFunc(waiting, func(f store.BankFile) bool { return f.TemporaryName == name })
 		if err != nil || isClaimed || b.Checkout.Real.Now().Sub(began) < abandonedAfter {

@@ -72,14 +72,23 @@ func (f folder) Discard(temporary string) error {
 }
 
 func (f folder) Publish(temporary, name string) error {
-	err := os.Rename(f.in(folderOut, temporary), f.in(folderOut, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was published before, and may have been fetched since
-	}
-	if err != nil {
+	if err := os.Rename(f.in(folderOut, temporary), f.in(folderOut, name)); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Join(f.path, folderOut))
+}
+
+// Identity names the folder itself beside its path: where a disk is not mounted, another one has the same path.
+func (f folder) Identity() (string, error) {
+	if err := f.open(); err != nil {
+		return "", err
+	}
+	found, err := os.Stat(filepath.Join(f.path, folderOut))
+	if err != nil {
+		return "", err
+	}
+	known, _ := found.Sys().(*syscall.Stat_t)
+	return fmt.Sprint(f.path, known.Ino), nil
 }
 
 // Sent looks also among what was taken away: whoever carries files to the bank may put them there.

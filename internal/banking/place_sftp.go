@@ -25,7 +25,9 @@ type server struct {
 	*sftp.Client
 	connection *ssh.Client
 	meter      *meter
-	out, in    string
+	// user and address are how and where somebody logs in.
+	user, address string
+	out, in       string
 }
 
 const (
@@ -94,7 +96,7 @@ func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	return &server{Client: files, connection: client, meter: connection, out: to.Out, in: to.In}, nil
+	return &server{Client: files, connection: client, meter: connection, user: to.User, address: address, out: to.Out, in: to.In}, nil
 }
 
 // algorithmsOf are by which a server may prove that it has a key. That of RSA's own name is one that servers no longer use.
@@ -157,10 +159,12 @@ func synced(file *sftp.File) error {
 func (s *server) Publish(temporary, name string) error {
 	from := path.Join(s.out, temporary)
 	if _, err := s.Stat(from); errors.Is(err, fs.ErrNotExist) {
-		return nil // it was published before, and may have been fetched since
+		return err
 	}
 	return s.Rename(from, path.Join(s.out, name))
 }
+
+func (s *server) Identity() (string, error) { return s.user + "@" + s.address + s.out, nil }
 
 func (s *server) Discard(temporary string) error {
 	err := s.Remove(path.Join(s.out, temporary))
