@@ -77,6 +77,34 @@ func TestWhatIsStillNeededIsKept(t *testing.T) {
 	})
 }
 
+// TestTheEvidenceOfALaterMandateIsKept has a payer give another account: what is collected under that mandate belongs to
+// the order of the first one.
+func TestTheEvidenceOfALaterMandateIsKept(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		live, given := agreed(t, env, shop), agreed(t, env, shop)
+		env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL WHERE id = $1`, given.Subscription.ID.String())
+		env.Exec(t, `UPDATE sessions SET renews_subscription_id = $1 WHERE id = $2`, live.Subscription.ID.String(), given.Session.ID.String())
+		env.Exec(t, `UPDATE subscriptions SET mandate_session_id = $1 WHERE id = $2`, given.Session.ID.String(), live.Subscription.ID.String())
+		for _, test := range []struct {
+			change string
+			proofs int
+		}{
+			{`SELECT 1`, 2},
+			{`UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL, mandate_used_at = 9000000000000000`, 2},
+			{`UPDATE subscriptions SET mandate_session_id = NULL`, 2},
+			{`UPDATE subscriptions SET mandate_used_at = 0`, 0},
+		} {
+			env.Exec(t, test.change)
+			later(t, env, 1501*day, nil)
+			if got := env.Count(t, "mandate_acceptances"); got != test.proofs {
+				t.Errorf("after %s there are %d, want %d", test.change, got, test.proofs)
+			}
+		}
+	})
+}
+
 // agreed is a subscription whose payer agreed on the page.
 func agreed(t *testing.T, env *storetest.Env, shop storetest.Shop) payment.Change {
 	t.Helper()

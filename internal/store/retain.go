@@ -100,7 +100,8 @@ func (s *Store) forget(ctx context.Context, now time.Time, statement string, arg
 
 // oldEvidence reads agreements from before an instant with whether they are needed:
 // a mandate under which anything was collected since, or can still be, is disputed
-// for thirteen months more.
+// for thirteen months more. What is collected under one that a payer gave later belongs to the
+// order that the subscription began with.
 const oldEvidence = `
 	SELECT a.transaction_id, EXISTS (
 			SELECT 1 FROM orders o JOIN transactions x ON x.tenant_id = o.tenant_id AND x.order_id = o.id
@@ -109,6 +110,13 @@ const oldEvidence = `
 		OR EXISTS (
 			SELECT 1 FROM orders o JOIN subscriptions u ON u.tenant_id = o.tenant_id AND u.order_id = o.id
 			WHERE o.tenant_id = a.tenant_id AND o.session_id = a.session_id AND (u.status <> 'CANCELLED' OR u.mandate_used_at >= $3))
+		OR EXISTS (
+			SELECT 1 FROM sessions s JOIN subscriptions u ON u.tenant_id = s.tenant_id AND u.id = s.renews_subscription_id
+			WHERE s.tenant_id = a.tenant_id AND s.id = a.session_id AND (
+				u.mandate_session_id = s.id AND (u.status <> 'CANCELLED' OR u.mandate_used_at >= $3)
+				OR EXISTS (SELECT 1 FROM transactions x
+					WHERE x.tenant_id = u.tenant_id AND x.order_id = u.order_id AND x.mandate_reference = s.mandate_reference
+						AND (x.created_at >= $3 OR x.status = 'pending' OR x.in_flight IS NOT NULL OR x.refunding_minor > 0))))
 	FROM mandate_acceptances a
 	WHERE a.tenant_id = $1 AND a.transaction_id > $4 AND a.transaction_id < $2 AND a.accepted_at < $3
 	ORDER BY a.transaction_id LIMIT $5`
