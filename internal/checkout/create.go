@@ -46,6 +46,9 @@ type CreateRequest struct {
 	// looked up for this request. A recalled one goes without Key, whose answer
 	// would come before anybody asked for the API key.
 	RestsOn *store.Credential
+
+	// knownLead is the lead as it was read here, the nil id where the request tells it.
+	knownLead uuid.UUID
 }
 
 // Created is a session that a merchant may hand to its customer.
@@ -130,6 +133,9 @@ func (c *Checkout) write(ctx context.Context, s store.NewSession, lead payment.L
 		// The key comes first: a twin running at the same time must learn that
 		// it is a repeat, not that its lead is busy with this very purchase.
 		tx.Remember(req.Key, s.ID)
+		if req.knownLead != uuid.Nil {
+			tx.HoldLead(s.TenantID, req.knownLead)
+		}
 		create(tx, s, lead)
 		return nil
 	})

@@ -18,7 +18,13 @@ func (c *Checkout) NewMandate(ctx context.Context, tenantID, subscriptionID uuid
 		func(id uuid.UUID) (Created, error) {
 			return c.createdBefore(ctx, tenantID, id)
 		},
-		func() (Created, error) { return c.newMandate(ctx, tenantID, subscriptionID, req) })
+		func() (made Created, err error) {
+			err = retry(func() error {
+				made, err = c.newMandate(ctx, tenantID, subscriptionID, req)
+				return err
+			})
+			return made, err
+		})
 }
 
 func (c *Checkout) newMandate(ctx context.Context, tenantID, subscriptionID uuid.UUID, req CreateRequest) (Created, error) {
@@ -50,6 +56,7 @@ func (c *Checkout) newMandate(ctx context.Context, tenantID, subscriptionID uuid
 	if err != nil {
 		return Created{}, err
 	}
+	req.knownLead = lead.ID
 	err = c.write(ctx, draft, lead, req, (*store.Tx).CreateSession)
 	if store.IsLeadBusy(err) {
 		err = c.replace(ctx, draft, lead, req)

@@ -11,7 +11,11 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/clock"
+	"sepad/internal/merchant"
 	"sepad/internal/recon"
+	"sepad/internal/setup"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -168,6 +172,31 @@ type reading func()
 func (r reading) Read([]byte) (int, error) {
 	r()
 	return 0, io.EOF
+}
+
+// TestANewMandateAndAnErasureAtOnce has a merchant ask a person for another account while somebody erases them, many times.
+func TestANewMandateAndAnErasureAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, server *apptest.Server) {
+		scopes, _ := merchant.NewScopes([]string{string(merchant.ScopeSubscriptions)})
+		_, key, err := setup.CreateKey(t.Context(), server.Env.Store, uuid.MustParse(apptest.Shop), "scoped", scopes, server.Environment, clock.Real{}.Now(), store.RequestKey{})
+		must(t, err)
+		for range 15 {
+			s := &story{Server: server}
+			paid := s.Pay(t, s.Create(t, apptest.InCampaign(apptest.MonthlyCampaign).With(apptest.Body{"lead": lead()})), account)
+			s.leadID = leadID(t, server, "SELECT CAST(id AS TEXT) FROM leads WHERE first_name = '"+firstName+"'")
+			answers := s.AtOnce(t,
+				apptest.Request{Path: "/api/v1/subscriptions/" + paid.Text(t, "subscription.id") + "/new-mandate/", Key: key.Reveal(), Body: apptest.Body{}},
+				apptest.Request{Method: http.MethodPost, Path: "/admin/v1/leads/" + s.leadID.String() + "/erase/", Key: apptest.AdminToken})
+			if failed := answers[http.StatusInternalServerError]; len(failed) > 0 {
+				t.Fatalf("one failed: %s", failed[0].Raw)
+			}
+			s.erase(t).Want(t, http.StatusOK, nil)
+			for _, place := range s.found(t) {
+				t.Fatal("a trace is left in", place)
+			}
+		}
+	})
 }
 
 // TestPayAndEraseAtOnce has a person pay while somebody erases them, many times.

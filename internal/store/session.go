@@ -191,6 +191,13 @@ func (tx *Tx) MoveLead(tenantID uuid.UUID, known, told payment.Lead) {
 		tenantID, told.ID, told.Address, told.City, db.Micros(tx.At), known.Address, known.City)
 }
 
+// HoldLead lets a unit that writes what was read of a lead go on only while the person is not erased, and has whoever
+// erases it meanwhile wait: otherwise it would be there again, as somebody new.
+func (tx *Tx) HoldLead(tenantID, id uuid.UUID) {
+	tx.Apart()
+	tx.Require(ErrStale, `UPDATE leads SET updated_at = updated_at WHERE tenant_id = $1 AND id = $2 AND erased_at IS NULL`, tenantID, id)
+}
+
 // createArgs are the arguments of a create but for those of the API key.
 func (tx *Tx) createArgs(s NewSession, lead payment.Lead) []any {
 	return append(append(tx.newSessionValues(s), lead.EmailKey()), Leads.Values(&lead)...)
