@@ -24,6 +24,9 @@ import (
 const (
 	// providerPatience is how long an OpenID provider may take to answer.
 	providerPatience = 10 * time.Second
+	// knownFor is how long it is believed what a provider has said of itself: a key that it
+	// withdraws is good no longer than that.
+	knownFor = time.Hour
 	// largestAnswer is more than any provider says at a time: its words are held in memory.
 	largestAnswer = 1 << 20
 )
@@ -31,8 +34,8 @@ const (
 // ProviderPath is where a provider sends people back to.
 const ProviderPath = "/dashboard/sign-in/oidc/callback/"
 
-// Provider is an OpenID provider that vouches for operators. It is asked for its addresses
-// when the first of them comes, so that one that is away keeps nobody but them out.
+// Provider is an OpenID provider that vouches for operators. It is asked for its addresses and keys
+// when the first of them comes, so that one that is away keeps nobody but them out, and again every hour.
 type Provider struct {
 	Issuer       string
 	ClientID     string
@@ -50,6 +53,7 @@ type Provider struct {
 	finding singleflight.Group
 	mu      sync.Mutex
 	known   *oidc.Provider
+	foundAt time.Time
 }
 
 // ProviderError is the answer when a provider cannot be asked, or says what it should not.
@@ -82,13 +86,14 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// find asks the provider who it is, until it has said so once. Whoever comes while one that
+// find asks the provider who it is, unless it has just said so. Whoever comes while one that
 // hangs is asked waits with the first, and not after it.
 func (p *Provider) find() (*oidc.Provider, error) {
+	now := p.Clock.Now()
 	p.mu.Lock()
-	known := p.known
+	known, foundAt := p.known, p.foundAt
 	p.mu.Unlock()
-	if known != nil {
+	if known != nil && now.Sub(foundAt) < knownFor {
 		return known, nil
 	}
 	found, err, _ := p.finding.Do("", func() (any, error) {
@@ -99,7 +104,7 @@ func (p *Provider) find() (*oidc.Provider, error) {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.known = found
+		p.known, p.foundAt = found, now
 		return found, nil
 	})
 	if err != nil {

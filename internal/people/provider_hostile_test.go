@@ -371,3 +371,30 @@ func TestAProviderThatHangs(t *testing.T) {
 		t.Errorf("it was asked %d times by %d people", asked, people)
 	}
 }
+
+// moving is a clock that a test moves.
+type moving struct{ at time.Time }
+
+func (m *moving) Now() time.Time { return m.at }
+
+// TestAKeyThatAProviderWithdrawsIsForgotten: whoever has stolen it is believed for an hour at most, also where nobody has come
+// by the next one meanwhile.
+func TestAKeyThatAProviderWithdrawsIsForgotten(t *testing.T) {
+	t.Parallel()
+	h, clock := newHostileProvider(t), &moving{proven}
+	h.claims = set("exp", proven.Add(2*knownFor).Unix())
+	p := h.client()
+	p.Clock = clock
+	if _, err := h.signIn(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	next, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.key = next // the proof is still made with the old one
+	clock.at = proven.Add(knownFor)
+	if _, err := h.signIn(t.Context(), p); err == nil {
+		t.Error("somebody came in with a key that was withdrawn an hour ago")
+	}
+}

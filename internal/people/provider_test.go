@@ -50,6 +50,28 @@ func TestWhatAProviderClaims(t *testing.T) {
 	}
 }
 
+// TestSeveralBrowsersOfSomebodyNew come by the provider at the same moment.
+func TestSeveralBrowsersOfSomebodyNew(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		c := setup(t, env, store.Viewer)
+		vouched := Vouched{Subject: "https://login.example 7", Email: "new@counter.example", Roles: []string{"viewer"}}
+		const browsers = 4
+		came := make(chan error, browsers)
+		for range browsers {
+			go func() {
+				_, err := c.SignInByProvider(t.Context(), vouched, home)
+				came <- err
+			}()
+		}
+		for range browsers {
+			if err := <-came; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 func TestWhoComesByAProvider(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
