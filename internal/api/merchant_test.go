@@ -167,5 +167,13 @@ func TestARevokedKeyIsGone(t *testing.T) {
 		if refunds := storetest.Scalar[int64](t, s.Env, `SELECT count(*) - 1 FROM transactions`); refunds != 0 {
 			t.Errorf("%d refunds", refunds)
 		}
+		for _, header := range []map[string]string{nil, {"Idempotency-Key": "held back"}} {
+			key, sessions := keyWith(t, s, merchant.ScopePayments), s.Env.Count(t, "sessions")
+			create := apptest.Request{Path: "/api/v1/payment-sessions/", Key: key, Body: apptest.Direct(), Header: header}
+			s.DoHeld(t, create, func() { s.RevokeKey(t, apptest.Shop, "scoped") }).Want(t, http.StatusUnauthorized, nil)
+			if made := s.Env.Count(t, "sessions") - sessions; made != 0 {
+				t.Errorf("%d sessions were made with a key that was revoked, and %v", made, header)
+			}
+		}
 	})
 }

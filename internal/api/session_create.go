@@ -22,7 +22,8 @@ type createdBody struct {
 
 // createSession answers POST /payment-sessions/ (contract 4.1). Nearly every call
 // is one exchange with the database: the key is recalled, and the session is made
-// only if the key still holds. Whatever does not end so well is confirmed first.
+// only if the key still holds, as it is for who has held back the body. Whatever does
+// not end so well is confirmed first.
 func (a *API) createSession(w http.ResponseWriter, r *http.Request) error {
 	caller, recalled, err := a.creator(r)
 	if err != nil {
@@ -32,8 +33,8 @@ func (a *API) createSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return a.confirm(r, recalled, err)
 	}
-	created, err := a.create(r, object, caller, recalled)
-	if err != nil && recalled {
+	created, err := a.create(r, object, caller, &caller)
+	if err != nil && (recalled || errors.Is(err, store.ErrStale)) {
 		created, err = a.createConfirmed(r, object, caller, err)
 	}
 	if err != nil {
@@ -78,22 +79,23 @@ func (a *API) confirm(r *http.Request, recalled bool, refusal error) error {
 	return refusal
 }
 
-// createConfirmed is for a create with a recalled key that came to nothing: what
+// createConfirmed is for a create with a key of a while ago that came to nothing: what
 // was refused by an old set-up is tried with the new one. A failure is none of
 // that; after it nobody knows what was written, and nothing is tried again.
-func (a *API) createConfirmed(r *http.Request, object *web.Object, recalled store.Credential, refusal error) (checkout.Created, error) {
+func (a *API) createConfirmed(r *http.Request, object *web.Object, known store.Credential, refusal error) (checkout.Created, error) {
 	caller, unknown := a.authenticate(r)
 	switch {
 	case unknown != nil:
 		return checkout.Created{}, unknown
-	case errors.Is(refusal, store.ErrStale), caller != recalled && payment.KindOf(refusal) != 0:
-		return a.create(r, object, caller, false)
+	case errors.Is(refusal, store.ErrStale), caller != known && payment.KindOf(refusal) != 0:
+		return a.create(r, object, caller, nil)
 	default:
 		return checkout.Created{}, refusal
 	}
 }
 
-func (a *API) create(r *http.Request, object *web.Object, caller store.Credential, recalled bool) (checkout.Created, error) {
+// create makes the session. It rests on a key that was not looked up just now.
+func (a *API) create(r *http.Request, object *web.Object, caller store.Credential, restsOn *store.Credential) (checkout.Created, error) {
 	setup, err := a.Store.Setup(r.Context(), caller.TenantID, caller.SetupVersion)
 	if err != nil {
 		return checkout.Created{}, err
@@ -102,11 +104,9 @@ func (a *API) create(r *http.Request, object *web.Object, caller store.Credentia
 	request := readCreate(web.NewReader(object, bad))
 	a.readOptions(&request, web.NewReader(object, bad), bad)
 	request.Key = web.ReadRequestKey(r, caller.TenantID, object.Source(), a.Checkout.Clock.Now(), bad)
-	if recalled {
-		request.RestsOn = &caller
-	}
+	request.RestsOn = restsOn
 	created, err := a.Checkout.Create(r.Context(), setup, request, bad)
-	if err == nil && recalled {
+	if err == nil && restsOn != nil {
 		a.KeyUses.Note(caller.KeyID, a.Real.Now())
 	}
 	return created, err

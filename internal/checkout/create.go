@@ -42,9 +42,9 @@ type CreateRequest struct {
 	// Key is the name under which the merchant may repeat the request.
 	Key store.RequestKey
 
-	// RestsOn is the merchant's API key where it was recalled, nil where it was
-	// looked up for this request. A recalled one goes without Key, whose answer
-	// would come before anybody asked for the API key.
+	// RestsOn is the merchant's API key where it was recalled, or looked up before
+	// the body came; nil where it was looked up just now. A recalled one goes without
+	// Key, whose answer would come before anybody asked for the API key.
 	RestsOn *store.Credential
 
 	// knownLead is the lead as it was read here, the nil id where the request tells it.
