@@ -73,9 +73,14 @@ func TestARecalledKeyThatWasRevoked(t *testing.T) {
 	})
 }
 
+// stopped is a clock that stands still: whoever has used up a second's calls has none until the end.
+type stopped struct{ at time.Time }
+
+func (s stopped) Now() time.Time { return s.at }
+
 func TestARevokedKeyOverItsLimitIsStillRevoked(t *testing.T) {
 	t.Parallel()
-	s := apptest.SQLite(t, apptest.Options{Rates: limit.Rates{limit.APIKeyCreate: 1, limit.AuthFailure: 2}})
+	s := apptest.SQLite(t, apptest.Options{World: stopped{time.Now()}, Rates: limit.Rates{limit.APIKeyCreate: 1, limit.AuthFailure: 2}})
 	key := recalledKey(t, s)
 	s.Do(t, createWith(key, apptest.Direct())).Want(t, http.StatusTooManyRequests, nil)
 	s.RevokeKey(t, apptest.Shop, t.Name())

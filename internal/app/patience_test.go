@@ -55,8 +55,7 @@ func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 		front := web.Front{Logger: slog.New(slog.DiscardHandler), Clock: clock.Real{}}
 		a := &App{
 			config: config.Config{GatewayTimeout: 20 * time.Second},
-			world:  clock.Real{},
-			doorman: func(answer []byte, r door.Request, _ time.Time) []byte {
+			doorman: func(answer []byte, r door.Request) []byte {
 				if string(r.Path) == "/full/" {
 					answer = append(answer, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"...)
 				}

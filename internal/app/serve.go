@@ -74,7 +74,7 @@ func (a *App) sayGoodbye(failed <-chan error) {
 
 // guarded has connections pass the doorman.
 func (a *App) guarded(listener net.Listener) net.Listener {
-	return &door.Listener{Listener: listener, Doorman: a.doorman, Clock: a.world, Idle: idlePatience, Slow: headerPatience}
+	return &door.Listener{Listener: listener, Doorman: a.doorman, Idle: idlePatience, Slow: headerPatience}
 }
 
 func (a *App) newServer(handler http.Handler) *http.Server {

@@ -29,14 +29,12 @@ type Request struct {
 }
 
 // Doorman answers a request that is to be turned away, by what it appends to the answer. Nothing lets the request in.
-type Doorman func(answer []byte, r Request, now time.Time) []byte
+type Doorman func(answer []byte, r Request) []byte
 
 // Listener has its connections pass a doorman.
 type Listener struct {
 	net.Listener
 	Doorman Doorman
-	// Clock is the machine's: deadlines of connections go by it.
-	Clock clock.Clock
 	// Idle is how long a caller who was turned away may keep the connection without a word, Slow how long the rest of
 	// a request may take that has begun.
 	Idle, Slow time.Duration
@@ -78,19 +76,19 @@ func (c *connection) Read(p []byte) (int, error) {
 			return n, c.hurry()
 		}
 		request.Peer = c.peer
-		now := c.listener.Clock.Now()
-		if c.answer = c.listener.Doorman(c.answer[:0], request, now); len(c.answer) == 0 {
+		if c.answer = c.listener.Doorman(c.answer[:0], request); len(c.answer) == 0 {
 			return n, c.hurry()
 		}
-		if err := c.turnAway(now); err != nil {
+		if err := c.turnAway(); err != nil {
 			return 0, err
 		}
 	}
 }
 
 // turnAway writes the answer. The deadlines that net/http has set are those of another request.
-func (c *connection) turnAway(now time.Time) error {
+func (c *connection) turnAway() error {
 	c.prolonged = true
+	now := clock.Real{}.Now()
 	if err := c.SetWriteDeadline(now.Add(c.listener.Slow)); err != nil {
 		return err
 	}
@@ -107,5 +105,5 @@ func (c *connection) hurry() error {
 		return nil
 	}
 	c.prolonged = false
-	return c.SetReadDeadline(c.listener.Clock.Now().Add(c.listener.Slow))
+	return c.SetReadDeadline(clock.Real{}.Now().Add(c.listener.Slow))
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"sepad/internal/clock"
 	"sepad/internal/door"
 )
 
@@ -34,7 +33,7 @@ func newHouse(t *testing.T) *house {
 	server := &http.Server{Handler: http.HandlerFunc(h.welcome), ReadHeaderTimeout: time.Minute}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(&door.Listener{Listener: listener, Doorman: h.refuse, Clock: clock.Real{}, Idle: time.Minute, Slow: time.Minute})
+		ended <- server.Serve(&door.Listener{Listener: listener, Doorman: h.refuse, Idle: time.Minute, Slow: time.Minute})
 	}()
 	t.Cleanup(func() {
 		server.Close()
@@ -45,7 +44,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) refuse(answer []byte, r door.Request, _ time.Time) []byte {
+func (h *house) refuse(answer []byte, r door.Request) []byte {
 	if string(r.Path) != "/full/" {
 		return answer
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
-	"time"
 
 	"sepad/internal/door"
 	"sepad/internal/payment"
@@ -21,7 +20,7 @@ func (f Front) Doorman(routes []Route, isFull func() bool) door.Doorman {
 		}
 	}
 	before, after := f.refusal()
-	return func(answer []byte, r door.Request, now time.Time) []byte {
+	return func(answer []byte, r door.Request) []byte {
 		if r.FromPage || !isFull() {
 			return answer
 		}
@@ -29,11 +28,12 @@ func (f Front) Doorman(routes []Route, isFull func() bool) door.Doorman {
 			if !to.matches(r) {
 				continue
 			}
+			began := f.Clock.Now()
 			answer = f.appendID(append(answer, before...), r)
-			answer = now.UTC().AppendFormat(append(answer, "\r\nDate: "...), http.TimeFormat)
+			answer = began.UTC().AppendFormat(append(answer, "\r\nDate: "...), http.TimeFormat)
 			f.Crowd.add()
 			if f.Observe != nil {
-				f.Observe(to.method, to.pattern, http.StatusServiceUnavailable, f.Clock.Now().Sub(now))
+				f.Observe(to.method, to.pattern, http.StatusServiceUnavailable, f.Clock.Now().Sub(began))
 			}
 			return append(answer, after...)
 		}

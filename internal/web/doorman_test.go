@@ -47,7 +47,7 @@ func (h *fullHouse) hear(t *testing.T, isFull bool, request string) (response *h
 	t.Helper()
 	server := httptest.NewUnstartedServer(h.front.Wrap(NewMux(h.routes)))
 	server.Listener = &door.Listener{
-		Listener: server.Listener, Doorman: h.front.Doorman(h.routes, func() bool { return isFull }), Clock: clock.Real{}, Idle: time.Minute, Slow: time.Minute,
+		Listener: server.Listener, Doorman: h.front.Doorman(h.routes, func() bool { return isFull }), Idle: time.Minute, Slow: time.Minute,
 	}
 	server.Start()
 	defer server.Close()
@@ -142,13 +142,13 @@ func TestWhomTheDoormanLetsIn(t *testing.T) {
 			h := newFullHouse(t, Front{})
 			doorman := h.front.Doorman(h.routes, func() bool { return true })
 			asked := false
-			ask := func(answer []byte, r door.Request, now time.Time) []byte {
+			ask := func(answer []byte, r door.Request) []byte {
 				asked = true
-				return doorman(answer, r, now)
+				return doorman(answer, r)
 			}
 			near, far := net.Pipe()
 			defer near.Close()
-			connection, err := (&door.Listener{Listener: &oneConnection{far}, Doorman: ask, Clock: clock.Real{}, Idle: time.Minute, Slow: time.Minute}).Accept()
+			connection, err := (&door.Listener{Listener: &oneConnection{far}, Doorman: ask, Idle: time.Minute, Slow: time.Minute}).Accept()
 			if err != nil {
 				t.Fatal(err)
 			}
