@@ -64,6 +64,15 @@ type connection struct {
 	prolonged bool
 }
 
+// CloseWrite is asked for by net/http where it has answered before all has come: whoever still sends would lose the answer
+// if the connection were closed at once.
+func (c *connection) CloseWrite() error {
+	if halves, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return halves.CloseWrite()
+	}
+	return nil
+}
+
 // Read reads what comes next, except for requests that are turned away.
 func (c *connection) Read(p []byte) (int, error) {
 	for {

@@ -134,6 +134,28 @@ func TestNobodyHearsAnothersAnswer(t *testing.T) {
 	}
 }
 
+// TestWhoSendsTooMuchHearsSo sends a head that net/http does not read to its end.
+func TestWhoSendsTooMuchHearsSo(t *testing.T) {
+	t.Parallel()
+	const tooMuch = 4 << 20 // beyond what net/http reads by default
+	connection, reader := dial(t, newHouse(t))
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.WriteString(connection, "GET /room/?"+strings.Repeat("x", tooMuch)) // not all of it is taken
+	}()
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if said, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("it is told %d %q, %v", response.StatusCode, said, err)
+	}
+	connection.Close()
+	<-sent
+}
+
 func (h *house) comeInEveryWay(t *testing.T, caller int) {
 	t.Helper()
 	chance := rand.New(rand.NewPCG(7, uint64(caller)))
