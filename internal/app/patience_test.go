@@ -164,6 +164,23 @@ func TestPatienceWithWhoIsTurnedAway(t *testing.T) {
 			}
 		})
 	})
+	t.Run("who is let in at last has 30 s for the body", func(t *testing.T) {
+		for wait, want := range map[time.Duration]int{29 * time.Second: http.StatusOK, 31 * time.Second: http.StatusBadRequest} {
+			callSlowly(t, func(t *testing.T, connection net.Conn) {
+				reader := bufio.NewReader(connection)
+				wantTurnedAway(t, connection, reader)
+				<-time.After(time.Minute)
+				send(t, connection, echoHead+"\r\n{")
+				rest := time.AfterFunc(wait, func() {
+					_, _ = io.WriteString(connection, "}") // the answer tells whether it came in time
+				})
+				defer rest.Stop()
+				if status, err := readAnswer(reader); err != nil || status != want {
+					t.Errorf("a body that takes %s is answered with %d, %v", wait, status, err)
+				}
+			})
+		}
+	})
 	t.Run("who says nothing more is let go after two minutes", func(t *testing.T) {
 		callSlowly(t, func(t *testing.T, connection net.Conn) {
 			reader := bufio.NewReader(connection)

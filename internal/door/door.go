@@ -46,7 +46,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{Conn: accepted, listener: l}
+	c := &connection{Conn: accepted, listener: l, began: clock.Real{}.Now()}
 	if address, ok := accepted.RemoteAddr().(*net.TCPAddr); ok {
 		c.peer = address.AddrPort().Addr().Unmap().WithZone("")
 	}
@@ -60,8 +60,13 @@ type connection struct {
 	peer     netip.Addr
 	framing  framing
 	answer   []byte
+	began    time.Time
+	// hasShown tells that net/http was shown something of the connection.
+	hasShown bool
 	// prolonged tells that net/http's deadline for the request that it waits for was put off.
 	prolonged bool
+	// late is for how long others were turned away before net/http was shown anything, until it says how long it waits.
+	late time.Duration
 }
 
 // CloseWrite is asked for by net/http where it has answered before all has come: whoever still sends would lose the answer
@@ -82,11 +87,11 @@ func (c *connection) Read(p []byte) (int, error) {
 		}
 		request, isWhole := c.framing.follow(p[:n])
 		if !isWhole {
-			return n, c.hurry()
+			return n, c.show()
 		}
 		request.Peer = c.peer
 		if c.answer = c.listener.Doorman(c.answer[:0], request); len(c.answer) == 0 {
-			return n, c.hurry()
+			return n, c.show()
 		}
 		if err := c.turnAway(); err != nil {
 			return 0, err
@@ -101,18 +106,39 @@ func (c *connection) turnAway() error {
 	if err := c.SetWriteDeadline(now.Add(c.listener.Slow)); err != nil {
 		return err
 	}
-	if err := c.SetReadDeadline(now.Add(c.listener.Idle)); err != nil {
+	if err := c.Conn.SetReadDeadline(now.Add(c.listener.Idle)); err != nil {
 		return err
 	}
 	_, err := c.Write(c.answer)
 	return err
 }
 
-// hurry gives the request that net/http is shown no more time than it would have had.
-func (c *connection) hurry() error {
+// show gives the request that net/http is shown as much time as it would have had, and no more.
+func (c *connection) show() error {
+	isFirst := !c.hasShown
+	if isFirst {
+		c.hasShown = true
+	}
 	if !c.prolonged {
 		return nil
 	}
 	c.prolonged = false
-	return c.SetReadDeadline(clock.Real{}.Now().Add(c.listener.Slow))
+	now := clock.Real{}.Now()
+	if isFirst {
+		c.late = now.Sub(c.began)
+	}
+	return c.Conn.SetReadDeadline(now.Add(c.listener.Slow))
+}
+
+// SetReadDeadline is how net/http says until when it waits, the zero time for ever. It counts the time of a connection's
+// first request from when the connection began, and its next word after the head is about the body: without those who
+// were turned away meanwhile its time would be over before it came.
+func (c *connection) SetReadDeadline(until time.Time) error {
+	if c.late > 0 {
+		if !until.IsZero() {
+			until = until.Add(c.late)
+		}
+		c.late = 0
+	}
+	return c.Conn.SetReadDeadline(until)
 }
