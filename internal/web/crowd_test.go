@@ -52,6 +52,7 @@ func turnAwayMany(t *testing.T, busy Handler, told string) {
 			}
 		}
 		<-time.After(2 * time.Second) // of the bubble
+		synctest.Wait()               // for who writes the line
 		var line struct {
 			Msg   string
 			Count int
