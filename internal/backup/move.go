@@ -73,10 +73,16 @@ func (m Move) open(ctx context.Context, address string) (*store.Store, error) {
 // One that an interrupted move has marked is taken up again. Who gives up leaves it as
 // it was found.
 func (m Move) claim(ctx context.Context, from *store.Store) (giveUp func() error, unlock func(), err error) {
-	unlock, err = from.LockForServing()
+	serving, err := from.LockForServing()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: stop it first", err)
 	}
+	moving, err := from.LockForMoving(ctx)
+	if err != nil {
+		serving()
+		return nil, nil, fmt.Errorf("%w: stop it first", err)
+	}
+	unlock = func() { moving(); serving() }
 	if giveUp, err = m.mark(ctx, from); err != nil {
 		unlock()
 		return nil, nil, err

@@ -194,6 +194,20 @@ func TestAMoveIsRefused(t *testing.T) {
 			s.Stop(t)
 		})
 		letGo(t, env)
+		t.Run("while another move is under way", func(t *testing.T) {
+			first, second := moving(env, otherPlace(t, env)), otherPlace(t, env)
+			refused := false
+			first.Told = func(string, int64, int64) {
+				_, err := moving(env, second).Run(t.Context())
+				refused = err != nil && strings.Contains(err.Error(), "stop it first")
+			}
+			if _, err := first.Run(t.Context()); err != nil || !refused {
+				t.Errorf("the second is refused: %v; the first ends with %v", refused, err)
+			}
+			if err := moving(env, second).Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
 		t.Run("into a database that is in use", func(t *testing.T) {
 			for _, taken := range []*storetest.Env{storetest.SQLite(t), storetest.Postgres(t)} {
 				business(t, taken)

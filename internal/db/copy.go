@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -288,3 +289,32 @@ func (p *postgres) companions(ctx context.Context) ([]string, error) {
 // OpenElsewhere names whoever else has a PostgreSQL database open, once for each connection. Whoever asks has opened it
 // under a name of their own.
 func (d *DB) OpenElsewhere(ctx context.Context) ([]string, error) { return d.engine.companions(ctx) }
+
+// movingLock is the PostgreSQL advisory lock of whoever moves a database elsewhere.
+const movingLock = 0x5e9ae
+
+// LockForMoving keeps every other move of a PostgreSQL database away until it is unlocked, or the process ends. An SQLite
+// file is kept by LockForServing.
+func (d *DB) LockForMoving(ctx context.Context) (unlock func(), err error) {
+	engine, ok := d.engine.(*postgres)
+	if !ok {
+		return func() {}, nil
+	}
+	connection, err := engine.connections.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock = func() {
+		_ = connection.Conn().Close(context.WithoutCancel(ctx)) // the lock ends with it
+		connection.Release()
+	}
+	isLocked, err := tryLock(ctx, connection.Conn(), movingLock)
+	if err == nil && !isLocked {
+		err = errors.New("somebody else is moving this database")
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}

@@ -101,7 +101,7 @@ func (p *postgres) lockMigrations(ctx context.Context, connection *pgx.Conn) err
 		if try == silence {
 			p.logger.InfoContext(ctx, "waiting for another process that is migrating this database")
 		}
-		if isLocked, err := tryLockMigrations(ctx, connection); err != nil || isLocked {
+		if isLocked, err := tryLock(ctx, connection, migrationLock); err != nil || isLocked {
 			return err
 		}
 		select {
@@ -112,19 +112,19 @@ func (p *postgres) lockMigrations(ctx context.Context, connection *pgx.Conn) err
 	}
 }
 
-// tryLockMigrations leaves a transaction open that holds the lock, or none.
-func tryLockMigrations(ctx context.Context, connection *pgx.Conn) (isLocked bool, err error) {
+// tryLock leaves a transaction open that holds an advisory lock, or none.
+func tryLock(ctx context.Context, connection *pgx.Conn, lock int64) (isLocked bool, err error) {
 	tx, err := connection.Begin(ctx)
 	if err != nil {
 		return false, err
 	}
-	// It has nothing to do for as long as the migrations take.
+	// It has nothing to do for as long as the work takes.
 	if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
 		return false, err
 	}
 	// Asked in the simple way, whose snapshot ends with the answer; otherwise it lasts until the next question, and an
 	// index that is built beside writers would wait for it.
-	err = tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", pgx.QueryExecModeSimpleProtocol, int64(migrationLock)).Scan(&isLocked)
+	err = tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", pgx.QueryExecModeSimpleProtocol, lock).Scan(&isLocked)
 	if err != nil || isLocked {
 		return isLocked, err
 	}
