@@ -50,12 +50,14 @@ func (t Tenant) HasUnnumbered(ctx context.Context, since time.Time) (bool, error
 // are left. An event is numbered after its commit, when a reader first comes upon it,
 // and readers do so one after the other: none ever gets a place before one that was
 // read, however late it was committed. Its id and its instant do not tell that, because
-// they are older than the commit.
+// they are older than the commit. Places are at least the unit's instant in microseconds:
+// a database that was restored gives none again that a reader of the lost one went on from.
 func (tx *Tx) NumberEvents(tenantID uuid.UUID, since time.Time) (more bool, err error) {
 	result, err := tx.Query(`
-		INSERT INTO event_feeds (tenant_id, last_position) VALUES ($1, 0)
-		ON CONFLICT (tenant_id) DO UPDATE SET last_position = event_feeds.last_position
-		RETURNING last_position`, tenantID)
+		INSERT INTO event_feeds (tenant_id, last_position) VALUES ($1, $2)
+		ON CONFLICT (tenant_id) DO UPDATE
+		SET last_position = CASE WHEN event_feeds.last_position < $2 THEN $2 ELSE event_feeds.last_position END
+		RETURNING last_position`, tenantID, db.Micros(tx.At))
 	last, err := db.One(result, err, scanPosition)
 	if err != nil {
 		return false, err
