@@ -35,8 +35,9 @@ type loadJob struct {
 	Bodies []string
 	// Rate is how many requests a second are due in a rush, 0 for as many as Connections bring about.
 	Rate float64
-	// Server is the process that is called in a rush.
-	Server int
+	// Server is the process that is called in a rush, Processor the one on which the callers stay, if they do.
+	Server    int
+	Processor *int
 
 	// addresses counts the clients that requests have come from.
 	addresses *atomic.Uint32

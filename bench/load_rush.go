@@ -50,6 +50,11 @@ func (j *loadJob) rush(out io.Writer) error {
 	// Callers who are refused should cost the machine as little as can be: they take turns on one thread, and nobody
 	// has to wake another one for each answer.
 	runtime.GOMAXPROCS(1)
+	if j.Processor != nil {
+		if err := stayOn(*j.Processor); err != nil {
+			return err
+		}
+	}
 	r := &rush{job: j, tokens: make(chan string, j.Count), due: make(chan time.Time, int(j.Rate))}
 	if err := r.stock(); err != nil {
 		return err
