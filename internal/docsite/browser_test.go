@@ -69,7 +69,7 @@ func (p tab) await(expression string) {
 }
 
 // looksOfPages are the pages that differ in kind.
-var looksOfPages = []string{"index.html", "getting-started.html", "webhooks.html", "api.html", "api-payment-sessions.html", "api-errors.html", "operator-api-payments.html"}
+var looksOfPages = []string{"index.html", "getting-started.html", "webhooks.html", "api.html", "api-payment-sessions.html", "api-errors.html", "operator-api-customers.html"}
 
 // TestThePagesAreAccessible lets axe look at every kind of page, on a desk and on a
 // phone, light and dark; nothing may be wider than the screen.

@@ -31,24 +31,47 @@ type axeFinding struct {
 	} `json:"nodes"`
 }
 
-// checkAccessible lets axe look at the page as it is, with every rule, or with some
-// only. What was loaded without scripts stays so; only axe itself needs them.
-func (p *tab) checkAccessible(name string, only ...string) {
+// colourRules are axe's rules about colours.
+var colourRules = []string{"color-contrast", "link-in-text-block"}
+
+// ruleSet are the rules that axe holds a page to.
+type ruleSet int
+
+const (
+	everyRule ruleSet = iota
+	coloursAlone
+	allButColours
+)
+
+// options are those of axe's run.
+func (r ruleSet) options(isScriptless bool) map[string]any {
+	options, rules := map[string]any{"resultTypes": []string{"violations"}}, map[string]any{}
+	off := map[string]bool{"enabled": false}
+	switch r {
+	case coloursAlone:
+		options["runOnly"] = colourRules
+	case allButColours:
+		for _, rule := range colourRules {
+			rules[rule] = off
+		}
+	}
+	if isScriptless {
+		// Only browsers without scripts are told to reload by themselves, and what
+		// they wait for is a payment's own pace.
+		rules["meta-refresh"] = off
+	}
+	options["rules"] = rules
+	return options
+}
+
+// checkAccessible lets axe look at the page as it is. What was loaded without scripts stays so; only axe itself needs them.
+func (p *tab) checkAccessible(name string, rules ruleSet) {
 	p.t.Helper()
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
 	if !evaluate[bool](p, `"axe" in window`) {
 		p.do(chromedp.Evaluate[chromedp.Void](p.b.axe))
 	}
-	options := map[string]any{"resultTypes": []string{"violations"}}
-	if p.look.scriptless {
-		// Only browsers without scripts are told to reload by themselves, and what
-		// they wait for is a payment's own pace.
-		options["rules"] = map[string]any{"meta-refresh": map[string]bool{"enabled": false}}
-	}
-	if len(only) > 0 {
-		options["runOnly"] = only
-	}
-	text, err := json.Marshal(options)
+	text, err := json.Marshal(rules.options(p.look.scriptless))
 	if err != nil {
 		p.t.Fatal(err)
 	}

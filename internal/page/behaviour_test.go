@@ -162,7 +162,7 @@ func nameTheBank(t *testing.T, b *browser) {
 	p.fillIn(apptest.Approved)
 	p.await(`document.getElementById("bank").innerText === "Commerzbank"`)
 	p.screenshot("filled-in")
-	p.checkAccessible("filled in")
+	p.checkAccessible("filled in", everyRule)
 	const clipped = `document.getElementById("iban").scrollWidth > document.getElementById("iban").clientWidth`
 	p.lookAs(phone) // as when a tablet is turned
 	p.await(`!document.getElementById("bank").classList.contains("inside")`)
@@ -386,7 +386,7 @@ func clickTestIBAN(t *testing.T, b *browser) {
 		p.visit(path(b.shop.session(t, posterCampaign)))
 		p.do(chromedp.Click(chromedp.CSS(".strip summary")))
 		p.screenshot("test-ibans")
-		p.checkAccessible("test IBANs")
+		p.checkAccessible("test IBANs", everyRule)
 		if l.scriptless {
 			call(p, disableScripts, scriptless)
 		}

@@ -62,6 +62,13 @@ func (l look) withoutScript() look      { l.scriptless = true; l.name += "-noscr
 func (l look) in(language string) look  { l.language = language; l.name += "-" + language; return l }
 func (l look) enlarged(by float64) look { l.zoom = by; l.name += "-zoomed"; return l }
 func (l look) withoutMotion() look      { l.reducedMotion = true; l.name += "-still"; return l }
+
+// hasKnownColours tells that another look has shown these colours: neither another language nor larger letters change
+// them, and what is said without scripts is said on a desktop as well.
+func (l look) hasKnownColours() bool {
+	return l.language != "" || l.zoom > 1 || l.scriptless && l.width == phone.width
+}
+
 func (l look) feature(on bool, yes, no string) string {
 	if on {
 		return yes

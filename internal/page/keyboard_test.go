@@ -111,7 +111,7 @@ func payWithoutScript(t *testing.T, b *browser) {
 	if got := evaluate[string](p, `document.getElementById("iban").value`); got != "DE89 3704" {
 		t.Errorf("the field holds %q", got)
 	}
-	p.checkAccessible("mistake")
+	p.checkAccessible("mistake", everyRule)
 	call(p, disableScripts, scriptless)
 	p.screenshot("mistake")
 	p.fillIn(apptest.DeclinedInsufficientFunds)
@@ -153,7 +153,7 @@ func announceMistakes(t *testing.T, b *browser) {
 		t.Errorf("the field is described by %q", described)
 	}
 	p.screenshot("mistakes")
-	p.checkAccessible("mistakes")
+	p.checkAccessible("mistakes", everyRule)
 	p.press(apptest.Approved)
 	p.await(`!document.getElementById("iban").hasAttribute("aria-invalid") && document.getElementById("iban-error").innerText === ""`)
 }
