@@ -74,7 +74,8 @@ func newWorkshop(root, folder string, sources []*source) (workshop, error) {
 type suite struct {
 	pkg, program, folder string
 	flags                []string
-	tests                []test
+	tests                []test       // nil until each was run alone
+	reaches              map[int]bool // the mutants that any of them comes by
 }
 
 // build makes the test program of a package; it is "" where there are no tests.

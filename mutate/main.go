@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // moneyMoves are the packages whose mistakes cost money.
 var moneyMoves = []string{"payment", "billing", "checkout", "store"}
 
-// near are the packages whose tests are to notice a mutant, beside its own.
+// near are the packages whose tests are asked about every mutant; without any it is
+// its own. Those of further packages are asked about what survives.
 var near = map[string][]string{
 	"payment": {"payment", "checkout", "billing"},
 	"store":   {"store", "checkout", "billing"},
@@ -101,6 +101,11 @@ func run(ctx context.Context, o options) (enough bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		if !o.own {
+			if err := shop.tryFurther(ctx, pkg, verdicts, near, suites); err != nil {
+				return false, err
+			}
+		}
 		enough = report(pkg, verdicts, o.share) && enough
 	}
 	return enough, nil
@@ -130,7 +135,6 @@ func (w workshop) prepare(ctx context.Context, pkg string, own bool, suites map[
 	}
 	for _, name := range names {
 		if suites[name] == nil {
-			began := time.Now()
 			s, err := w.build(name)
 			if err != nil {
 				return nil, err
@@ -139,7 +143,6 @@ func (w workshop) prepare(ctx context.Context, pkg string, own bool, suites map[
 				return nil, err
 			}
 			suites[name] = &s
-			fmt.Printf("  %d tests of %s built and run once in %s\n", len(s.tests), name, time.Since(began).Round(time.Second))
 		}
 		found = append(found, suites[name])
 	}
@@ -174,9 +177,7 @@ func tryAll(ctx context.Context, chosen []mutant, suites []*suite) (verdicts []v
 			return nil, err
 		}
 		verdicts = append(verdicts, v)
-		if !v.killed {
-			printSurvivor(v)
-		}
 	}
+	fmt.Printf("  %d of %d mutants live after the near tests\n", len(survivors(verdicts)), len(verdicts))
 	return verdicts, nil
 }

@@ -58,16 +58,7 @@ func Pay(ctx context.Context, o Order, due, now time.Time, open bool) (Order, er
 func write(context.Context, string) {}
 `
 
-func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	folder := filepath.Join(root, "internal", "shop")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"go.mod": "module sepad\n\ngo 1.26\n", "internal/shop/shop.go": program,
-		"internal/shop/shop_test.go": `package shop
+const testOfPay = `package shop
 
 import (
 	"testing"
@@ -80,9 +71,47 @@ func TestPay(t *testing.T) {
 		t.Fatal(paid, err)
 	}
 }
-`,
+`
+
+// testOfTill is in another package and notices what testOfPay does not.
+const testOfTill = `package till
+
+import (
+	"testing"
+	"time"
+
+	"sepad/internal/shop"
+)
+
+func TestNothingIsPaidForNothing(t *testing.T) {
+	now := time.Unix(1, 0)
+	if _, err := shop.Pay(t.Context(), shop.Order{}, now, now, false); err == nil {
+		t.Fatal("it was paid")
+	}
+}
+
+func TestAnOrderOfOneIsPaid(t *testing.T) {
+	now := time.Unix(1, 0)
+	if _, err := shop.Pay(t.Context(), shop.Order{Total: 1}, now, now, false); err != nil {
+		t.Fatal(err)
+	}
+}
+`
+
+// newShop lays out a tree with the program and its tests, and finds its mutants.
+func newShop(t *testing.T) (workshop, []mutant) {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module sepad\n\ngo 1.26\n", "internal/shop/shop.go": program,
+		"internal/shop/shop_test.go": testOfPay, "internal/till/till_test.go": testOfTill,
+		"internal/apart/apart_test.go": "package apart\n\nimport \"testing\"\n\nfunc TestFails(t *testing.T) { t.Fatal() }\n",
 	} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,6 +123,12 @@ func TestPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return shop, mutants
+}
+
+func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
+	t.Parallel()
+	shop, mutants := newShop(t)
 	suites, err := shop.prepare(t.Context(), "shop", true, map[string]*suite{})
 	if err != nil {
 		t.Fatal(err)
@@ -126,5 +161,40 @@ func TestPay(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(fate)
+	}
+}
+
+func TestWhatTheNearTestsLetLiveIsTriedWithThoseOfUsers(t *testing.T) {
+	t.Parallel()
+	shop, mutants := newShop(t)
+	suites := map[string]*suite{}
+	near, err := shop.prepare(t.Context(), "shop", false, suites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts, err := tryAll(t.Context(), mutants, near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shop.tryFurther(t.Context(), "shop", verdicts, near, suites); err != nil {
+		t.Fatal(err)
+	}
+	fate := map[string]string{}
+	for _, v := range verdicts {
+		fate[strings.TrimPrefix(v.key, "internal/shop/shop.go ")] = v.by
+	}
+	for key, want := range map[string]string{
+		"Pay boundary: now.Before(due)":                          "shop",
+		"Pay boundary: o.Total < 1":                              "till",
+		`Pay drop the error of: errors.New("not due")`:           "till",
+		"Pay leave out: o.Total++":                               "no test comes by",
+		"Pay cancel with the caller: context.WithoutCancel(ctx)": "tests pass",
+	} {
+		if fate[key] != want {
+			t.Errorf("%s: %q, want %q", key, fate[key], want)
+		}
+	}
+	if suites["apart"] != nil {
+		t.Error("tests that do not use the package were built")
 	}
 }

@@ -49,17 +49,16 @@ func printSurvivor(v verdict) {
 
 // report prints the figures of a package and tells whether enough were killed.
 func report(pkg string, verdicts []verdict, share int) bool {
-	killed := 0
-	for _, v := range verdicts {
-		if v.killed {
-			killed++
-		}
+	living := survivors(verdicts)
+	for _, v := range living {
+		printSurvivor(*v)
 	}
+	killed := len(verdicts) - len(living)
 	const whole = 100
 	reached := whole
 	if len(verdicts) > 0 {
 		reached = whole * killed / len(verdicts)
 	}
-	fmt.Printf("\n%s: %d mutants, %d killed, %d survived: %d %%\n\n", pkg, len(verdicts), killed, len(verdicts)-killed, reached)
+	fmt.Printf("\n%s: %d mutants, %d killed, %d survived: %d %%\n\n", pkg, len(verdicts), killed, len(living), reached)
 	return reached >= share
 }

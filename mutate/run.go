@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,10 @@ const (
 	// without a mutant hangs because of it.
 	startPatience = 15 * time.Second
 	patience      = 6
+	// longest bounds a run without a mutant.
+	longest = 10 * time.Minute
+
+	noTestComesBy = "no test comes by"
 )
 
 // test is one test with what it costs and the mutants that it comes by.
@@ -39,6 +44,8 @@ func (s *suite) learn(ctx context.Context, folder string) error {
 	if s.program == "" {
 		return nil
 	}
+	started := time.Now()
+	s.reaches, s.tests = map[int]bool{}, []test{}
 	// Tests of properties write down what broke them, beside the sources.
 	help, _ := exec.CommandContext(ctx, s.program, "-h").CombinedOutput() //nolint:gosec // G204: built by us
 	if strings.Contains(string(help), "-rapid.nofailfile") {
@@ -56,7 +63,7 @@ func (s *suite) learn(ctx context.Context, folder string) error {
 		}
 		log := filepath.Join(folder, "reached")
 		began := time.Now()
-		passed, _, err := s.run(ctx, 10*time.Minute, []string{name}, "MUTANT_LOG="+log)
+		passed, _, err := s.run(ctx, longest, []string{name}, "MUTANT_LOG="+log)
 		if err != nil {
 			return err
 		}
@@ -69,7 +76,9 @@ func (s *suite) learn(ctx context.Context, folder string) error {
 			continue
 		}
 		s.tests = append(s.tests, test{s, name, time.Since(began), reaches})
+		maps.Copy(s.reaches, reaches)
 	}
+	fmt.Printf("  %d tests of %s run one by one in %s\n", len(s.tests), s.pkg, time.Since(started).Round(time.Second))
 	return nil
 }
 
@@ -151,7 +160,7 @@ func try(ctx context.Context, m mutant, suites []*suite) (verdict, error) {
 		}
 	}
 	if len(rounds) == 0 {
-		return verdict{m, false, "no test comes by"}, nil
+		return verdict{m, false, noTestComesBy}, nil
 	}
 	return verdict{m, false, "tests pass"}, nil
 }
