@@ -57,9 +57,11 @@ func TestAnOlderDatabaseIsKnownByItsKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 		tenant := env.Tenant(t)
 		env.Write(t, func(tx *store.Tx) error {
-			tx.AddAPIKey(merchant.APIKey{ID: tenant.ID, TenantID: tenant.ID, Name: "live", Prefix: "rk_live_abcd"}, "hash")
+			tx.AddAPIKey(merchant.APIKey{ID: tenant.ID, TenantID: tenant.ID, Name: "one", Prefix: "rk_test_abcd"}, "hash")
 			return nil
 		})
+		wantRefused(t, env.Store.Adopt(t.Context(), merchant.Production, env.Now), "of the environment sandbox")
+		env.Exec(t, `UPDATE api_keys SET prefix = 'rk_live_abcd'`)
 		wantRefused(t, env.Store.Adopt(t.Context(), merchant.Sandbox, env.Now), "of the environment production")
 		if err := env.Store.Adopt(t.Context(), merchant.Production, env.Now); err != nil {
 			t.Error(err)
