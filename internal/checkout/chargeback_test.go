@@ -29,6 +29,10 @@ func TestChargeBackByHand(t *testing.T) {
 		if got := till.Events(t); got[payment.EventChargebackCreated] != 1 || got[payment.EventTransactionStatusChanged] != 1 {
 			t.Errorf("told were %v", got)
 		}
+		if n := till.Env.Count(t, "audit_entries WHERE action = 'chargeback.create' AND object_id = '"+taken.ID.String()+
+			"' AND tenant_id = '"+till.Shop.ID.String()+"'"); n != 1 {
+			t.Errorf("%d entries in the audit trail", n)
+		}
 		for what, id := range map[string]payment.Transaction{"a second time": paid.Transaction, "what was declined": till.Paid(t, declined).Transaction} {
 			if _, err := till.ChargeBack(t.Context(), till.Shop.ID, id.ID, payment.Chargeback{}, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
 				t.Errorf("%s: %v", what, err)

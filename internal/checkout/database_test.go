@@ -8,6 +8,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -51,12 +52,33 @@ func TestADatabaseThatFailsIsNoAnswer(t *testing.T) {
 				})
 				return err
 			}},
+			{"reported outcomes", "transactions", func(ctx context.Context) error {
+				_, err := till.SettleReported(ctx, setup, []checkout.Report{{TransactionID: open.Transaction.ID, Outcome: approved}})
+				return err
+			}},
 		} {
 			without(t, till, c.table, func() {
 				if err := c.act(t.Context()); err == nil {
 					t.Errorf("%s: no word of it", c.name)
 				}
 			})
+		}
+	})
+}
+
+// TestAPaymentThatCouldNotBeLookedForAgain may have come in together with its chargeback: whoever reported that
+// reports it again.
+func TestAPaymentThatCouldNotBeLookedForAgain(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		_, err := till.TakeChargebacks(t.Context(), till.Setup(t, till.Shop), checkout.ChargebackReport{
+			GatewayID:   till.Shop.Gateway.ID,
+			Chargebacks: []checkout.ReportedChargeback{report(payment.Transaction{MerchantTransactionID: "TXN-ELSEWHERE", AmountMinor: 100, Currency: "EUR"})},
+			Along:       func(tx *store.Tx) { tx.Then(`ALTER TABLE transactions RENAME TO hidden`) },
+		})
+		till.Env.Exec(t, `ALTER TABLE hidden RENAME TO transactions`)
+		if err == nil || till.Env.Count(t, "chargebacks") != 1 {
+			t.Errorf("no word of it, and %d chargebacks", till.Env.Count(t, "chargebacks"))
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -39,6 +40,35 @@ func TestASessionForAnotherMandate(t *testing.T) {
 		till.Env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED' WHERE id = $1`, sub.ID.String())
 		if _, err := renew(t.Context()); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("a subscription that has ended gets another mandate: %v", err)
+		}
+	})
+}
+
+// TestAnotherMandateIsTakenOver with the payment that gives it, as long as there is a subscription that could use it.
+func TestAnotherMandateIsTakenOver(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		sub := till.Subscribed(t)
+		renewing := func() store.Found {
+			created, err := till.NewMandate(t.Context(), sub.TenantID, sub.ID, checkout.CreateRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return till.Env.Find(t, created.Token)
+		}
+		found := renewing()
+		till.Gateway.Answer(approved)
+		if _, err := till.Pay(t.Context(), till.Payment(found)); err != nil {
+			t.Fatal(err)
+		}
+		if now := till.Subscription(t, sub.ID); now.MandateSessionID == nil || *now.MandateSessionID != found.Session.ID ||
+			now.MandateReference != found.Session.MandateReference {
+			t.Errorf("the mandate is %s", now.MandateReference)
+		}
+		late, sent := renewing(), len(till.Gateway.Submitted())
+		till.Env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL WHERE id = $1`, sub.ID.String())
+		if _, err := till.Pay(t.Context(), till.Payment(late)); payment.KindOf(err) != payment.Conflict || len(till.Gateway.Submitted()) != sent {
+			t.Errorf("a subscription that has ended takes another mandate: %v", err)
 		}
 	})
 }

@@ -56,6 +56,24 @@ func TestWhatAGatewayIsTold(t *testing.T) {
 	})
 }
 
+// TestWhatIsKeptOfAnAccount is what shows it to whoever may see it.
+func TestWhatIsKeptOfAnAccount(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		found := till.Session(t)
+		till.Gateway.Answer(approved)
+		in := till.Payment(found)
+		result, err := till.Pay(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := till.Debit(t, result.Transaction.ID).Transaction
+		if kept.HolderName != in.Instrument.HolderName || kept.MaskedIBAN != in.Instrument.IBAN.Masked() || kept.IBANCountry != in.Instrument.IBAN.Country() {
+			t.Errorf("kept are %q, %q and %q", kept.HolderName, kept.MaskedIBAN, kept.IBANCountry)
+		}
+	})
+}
+
 // TestAPayerReturnsToWhomTheMerchantNames: through our own page, which knows the way, where the merchant has sent the payment itself.
 func TestAPayerReturnsToWhomTheMerchantNames(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -157,6 +158,21 @@ func TestAStartTakesOverWhatADeadServerLeft(t *testing.T) {
 		if open, asked := startAfter(t, till); asked != 0 || !open.Transaction.InFlight() {
 			t.Errorf("asked %d times, the payment is %s", asked, open.Transaction.Status)
 		}
+	})
+	t.Run("or says so, where it cannot", func(t *testing.T) {
+		t.Parallel()
+		till := checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithSandboxRules)
+		till.Unknown(t)
+		till.World.Pass(time.Microsecond)
+		wantWord := func(why string) {
+			t.Helper()
+			if err := till.TakeOver(t.Context(), till.World.Now()); err == nil {
+				t.Errorf("%s: no word of it", why)
+			}
+		}
+		without(t, till, "tenants", func() { wantWord("the set-up cannot be read") })
+		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Adapter = "of another version" })
+		wantWord("the gateway is not known")
 	})
 	t.Run("not what was claimed since", func(t *testing.T) {
 		t.Parallel()

@@ -50,19 +50,23 @@ func repeatTheDice(t *testing.T) {
 // pay pays a new session of a shop with the same dice as every time.
 func (c till) pay(t *testing.T, shop storetest.Shop) payment.Debit {
 	t.Helper()
-	iban, err := sepa.ParseIBAN(storetest.IBAN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := c.env.Session(t, shop)
-	repeatTheDice(t)
-	result, err := c.Pay(t.Context(), checkout.Payment{
-		Token: found.Session.Token, Source: payment.SourceAPI, Instrument: payment.Instrument{IBAN: iban, HolderName: "Anna Müller"},
-	})
+	result, err := c.tryToPay(t, c.env.Session(t, shop))
 	if err != nil || result.Status != payment.ResultCompleted {
 		t.Fatalf("the payment is %q: %v", result.Status, err)
 	}
 	return result.Debit
+}
+
+func (c till) tryToPay(t *testing.T, found store.Found) (checkout.Result, error) {
+	t.Helper()
+	iban, err := sepa.ParseIBAN(storetest.IBAN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeatTheDice(t)
+	return c.Pay(t.Context(), checkout.Payment{
+		Token: found.Session.Token, Source: payment.SourceAPI, Instrument: payment.Instrument{IBAN: iban, HolderName: "Anna Müller"},
+	})
 }
 
 // refund gives a part of a payment back, the same every time.
@@ -94,6 +98,20 @@ func TestACollidingReferenceIsRetried(t *testing.T) { //nolint:paralleltest // s
 				second := c.pay(t, shop)
 				wantOther(t, "TXN-", first.Transaction.MerchantTransactionID, second.Transaction.MerchantTransactionID)
 				wantOther(t, "ORD-", first.Order.Number, second.Order.Number)
+			})
+			t.Run("a payment for which no reference is found is not made", func(t *testing.T) {
+				for range 10 {
+					found := env.Session(t, shop)
+					result, err := c.tryToPay(t, found)
+					if err == nil && result.Status == payment.ResultCompleted {
+						continue
+					}
+					if s := env.Find(t, found.Session.Token).Session; !store.IsReferenceCollision(err) || s.LastTransactionID != nil {
+						t.Errorf("gave %v", err)
+					}
+					return
+				}
+				t.Error("the dice always fell on another one")
 			})
 			t.Run("a refund takes a new reference where its own is taken", func(t *testing.T) {
 				wantOther(t, "TXN-", c.refund(t, first), c.refund(t, first))
