@@ -14,6 +14,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver, to spoil a database with
 
+	"sepad/internal/config"
+	"sepad/internal/people"
 	"sepad/internal/testenv"
 )
 
@@ -120,6 +122,21 @@ func TestDevSettings(t *testing.T) {
 			t.Errorf("keys list: %s%s", r.stdout, r.stderr)
 		}
 	})
+}
+
+// TestDevBeyondThisMachine: a sandbox that others reach says so, and what they find.
+func TestDevBeyondThisMachine(t *testing.T) {
+	t.Parallel()
+	for listen, isWarned := range map[string]bool{
+		"127.0.0.1:8080": false, "[::1]:8080": false, "localhost:8080": false, "127.8.0.1:0": false,
+		":8080": true, "0.0.0.0:8080": true, "[::]:8080": true, "192.0.2.7:8080": true, "sandbox.example:8080": true,
+	} {
+		var welcome strings.Builder
+		printWelcome(&welcome, config.Config{Listen: listen}, "here", "", "", people.Link{})
+		if warns := strings.Contains(welcome.String(), listen+" is reached from other machines"); warns != isWarned {
+			t.Errorf("on %s it is said: %t\n%s", listen, warns, welcome.String())
+		}
+	}
 }
 
 func adminToken(s *running) string { return firstMatch(s.welcome, `token (\S+)`) }

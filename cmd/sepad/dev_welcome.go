@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"strings"
 
 	"sepad/internal/config"
@@ -24,7 +26,7 @@ const welcome = `
   Admin      {url}/admin/v1/   token {admin}
   Dashboard  {dashboard}
              (signs in once, within the hour)
-
+{beyond}
   1. Create a session (server to server, 19.90 EUR):
 
 TOKEN=$(curl -s {url}/api/v1/payment-sessions/ \
@@ -47,8 +49,21 @@ func printWelcome(w io.Writer, cfg config.Config, data string, key merchant.Secr
 	fmt.Fprint(w, strings.NewReplacer(
 		"{version}", programVersion(), "{data}", data, "{url}", cfg.PublicURL, "{key}", key.Reveal(),
 		"{secret}", secret, "{admin}", cfg.AdminToken, "{dashboard}", dashboard.URL, "{server}", merchant.DemoServerCampaignID.String(),
-		"{hosted}", merchant.DemoHostedCampaignID.String(), "{iban}", approvedIBAN(),
+		"{hosted}", merchant.DemoHostedCampaignID.String(), "{iban}", approvedIBAN(), "{beyond}", beyond(cfg.Listen),
 	).Replace(welcome))
+}
+
+// beyond warns who lets others reach a sandbox whose doors are those of a developer's own machine.
+func beyond(listen string) string {
+	host, _, _ := net.SplitHostPort(listen) // it was listened on
+	address, err := netip.ParseAddr(host)
+	if host == "localhost" || err == nil && address.Unmap().IsLoopback() {
+		return ""
+	}
+	return "\n  Beyond     " + listen + ` is reached from other machines. There /metrics and the sandbox's bank are
+             open to everybody, and whoever has a key may have webhooks sent within your
+             network. For others run sepad serve behind TLS.
+`
 }
 
 // approvedIBAN is the first test account whose payments go through.
