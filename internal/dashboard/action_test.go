@@ -42,7 +42,9 @@ func TestARefundIsMadeOnce(t *testing.T) {
 			t.Errorf("the refund was made by %s", got)
 		}
 		send(t, s, cookie, path+"refund/", url.Values{"amount": {"9999.00"}}).Want(t, http.StatusBadRequest, nil)
-		send(t, s, cookie, path+"refund/", url.Values{"amount": {"x"}}).Want(t, http.StatusBadRequest, nil)
+		for _, amount := range []string{"x", "", "0.00"} { // an empty field is a slip, and not all that is left
+			send(t, s, cookie, path+"refund/", url.Values{"amount": {amount}}).Want(t, http.StatusBadRequest, nil)
+		}
 		send(t, s, signedIn(t, s, store.Support), path+"refund/", fields).Want(t, http.StatusForbidden, nil)
 		if page := string(s.Do(t, browse(s, http.MethodGet, path, signedIn(t, s, store.Viewer))).Want(t, http.StatusOK, nil).Raw); strings.Contains(page, "<form method=\"post\" action=\""+path) {
 			t.Error("a viewer is offered a form")

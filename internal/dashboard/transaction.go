@@ -159,6 +159,9 @@ func (d *Dashboard) refund(w http.ResponseWriter, r *http.Request) error {
 	}
 	bad := payment.Fields{}
 	amount := amountOf(r, "amount", bad)
+	if amount == nil && len(bad) == 0 {
+		bad.Add("amount", errNoAmount.Error()) // left out it would be all that is left
+	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
