@@ -85,6 +85,36 @@ func wantRow(t *testing.T, s *apptest.Server, table, id, status string) {
 	}
 }
 
+// TestARestoreEndsWhatIsBeingPaid restores a backup that was made while attempts were open. They may have been refused
+// since, and others paid of which nobody knows any more.
+func TestARestoreEndsWhatIsBeingPaid(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		buyers := []body{apptest.Direct(), apptest.Direct(), apptest.Direct()}
+		rejected, _ := s.Awaiting(t, buyers[0], apptest.VerificationRejected)
+		confirmed, paid := s.Awaiting(t, buyers[1], apptest.VerificationPage)
+		s.Decide(t, paid.Text(t, "verification_url"), "approve")
+		lost := s.Create(t, buyers[2])
+		s.Pay(t, lost, apptest.TimeoutLost).Want(t, http.StatusInternalServerError, nil)
+		now := s.Now(t)
+		if err := s.Env.Store.Write(t.Context(), now, func(tx *store.Tx) error { tx.MarkRestored(now); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		s.Verify(t, rejected)
+		s.LookUp(t)
+		s.Advance(t, time.Minute)
+
+		t.Run("what was refused is not paid again", func(t *testing.T) {
+			for i, token := range map[int]string{0: rejected, 2: lost} {
+				s.Pay(t, token, apptest.Approved).WantDetail(t, http.StatusGone, gone)
+				s.WantStatus(t, token, "EXPIRED")
+				s.Completed(t, buyers[i])
+			}
+		})
+		t.Run("what the gateway has collected is known", func(t *testing.T) { s.WantStatus(t, confirmed, "COMPLETED") })
+	})
+}
+
 func TestPendingPaymentsSettleOnTheClock(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

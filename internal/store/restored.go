@@ -50,7 +50,8 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 
 // MarkRestored notes that the database is as it was at an earlier instant. Sessions
 // that could be paid then are ended: they may have been paid since, under
-// references that nobody knows any more, and must not be paid a second time. Operators
+// references that nobody knows any more, and must not be paid a second time. Where an attempt was open their time is over:
+// it may have been refused since and another one paid, so that nothing follows once the gateway has said what became of it. Operators
 // sign in anew and make their programs' tokens anew: whom somebody has put out since would be in again by an old cookie,
 // link or token. Who has codes registers
 // passkeys anew: the counters by which a copy is found out are older than the passkeys. Whoever has nothing else keeps
@@ -61,6 +62,9 @@ func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`
 		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
+	tx.Then(`
+		UPDATE sessions SET expires_at = $1, updated_at = $1
+		WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND expires_at > $1`, db.Micros(tx.At))
 	tx.Then(`UPDATE tenants SET setup_version = setup_version + $1`, db.Micros(tx.At))
 	tx.Then(`DELETE FROM operator_sessions`)
 	tx.Then(`DELETE FROM operator_tickets`)
