@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
+	"sepad/internal/vault"
 )
 
 // TestEveryColumnIsKnownToErasing holds the list of what tables hold to the schema:
@@ -61,4 +62,26 @@ func TestEverySealedColumnHasATreatment(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWhatCannotBeOpenedIsNotShownAsIfItWereNothing to a person who asks what is known of them.
+func TestWhatCannotBeOpenedIsNotShownAsIfItWereNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		paid := env.Settled(t, shop)
+		show := func(st *store.Store) error {
+			who, err := st.Tenant(shop.ID).Person(t.Context(), *paid.Transaction.LeadID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st.PersonalRows(t.Context(), who, func(string) error { return nil }, func(store.PersonalRow) error { return nil })
+		}
+		if err := show(env.Store); err != nil {
+			t.Error(err)
+		}
+		if err := show(opened(t, env, vault.GenerateKey())); err == nil {
+			t.Error("with other keys nothing is missing")
+		}
+	})
 }
