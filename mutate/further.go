@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// dear are the packages whose tests take minutes: they are asked last.
-var dear = []string{"page", "app", "backup"}
+// dear are the packages whose tests take minutes: they are asked last, and in this order.
+var dear = []string{"api", "dashboard", "admin", "page", "app", "backup"}
 
 // tryFurther tries what the near tests let live with the tests of every other package
 // that uses this one, until one of them notices. The programs outside of internal are
