@@ -141,6 +141,9 @@ func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit 
 		if !store.IsReferenceCollision(err) || limit > 1 {
 			break
 		}
+		if isKnown, knownErr := b.recognizeDue(ctx, found[0], taken, now); isKnown || knownErr != nil {
+			return nil, found, knownErr
+		}
 	}
 	return claims, found, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
@@ -74,11 +75,9 @@ func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now
 		}
 		rebill.KeepPrice(due.TriedMinor)
 		rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+ahead)
-		isTaken, err := b.Checkout.Store.Tenant(due.Subscription.TenantID).HasReference(ctx, rebill.Transaction.MerchantTransactionID)
-		if err != nil {
-			return false, err
-		}
-		if isTaken {
+		if isTaken, isKnown, err := b.recognize(ctx, setup, due, rebill); err != nil || isKnown {
+			return isKnown, err
+		} else if isTaken {
 			continue
 		}
 		outcome, err := b.Checkout.AskAboutRebill(ctx, setup, rebill.Debit)
@@ -100,4 +99,33 @@ func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now
 		return true, b.Checkout.SettleRebill(ctx, setup, rebill.Debit, outcome)
 	}
 	return false, nil
+}
+
+// recognize tells whether a rebill's reference is taken, and whether that is because its gateway has reported it: then
+// it is taken into the books and must not be sent.
+func (b *Billing) recognize(ctx context.Context, setup *merchant.Setup, due store.DueSubscription, rebill payment.Change) (isTaken, isKnown bool, err error) {
+	named, isTaken, err := b.Checkout.Store.Tenant(due.Subscription.TenantID).Named(ctx, rebill.Transaction.MerchantTransactionID)
+	if err != nil || !isTaken || !named.IsRebill(rebill.Transaction) {
+		return isTaken, false, err
+	}
+	return true, true, b.Checkout.RecognizeRebill(ctx, setup, rebill, named, due.SealedIBAN)
+}
+
+// recognizeDue does so for a subscription that is due, whose next reference but so many is taken.
+func (b *Billing) recognizeDue(ctx context.Context, sub payment.Subscription, taken int, now time.Time) (isKnown bool, err error) {
+	due, err := b.Checkout.Store.Tenant(sub.TenantID).DueSubscription(ctx, sub.ID)
+	if err != nil {
+		return false, err
+	}
+	setup, err := b.Checkout.Store.Setup(ctx, sub.TenantID, due.SetupVersion)
+	if err != nil {
+		return false, err
+	}
+	rebill, err := payment.RecallRebill(due.Subscription, due.First, now)
+	if err != nil {
+		return false, err
+	}
+	rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+taken)
+	_, isKnown, err = b.recognize(ctx, setup, due, rebill)
+	return isKnown, err
 }

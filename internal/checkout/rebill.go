@@ -8,6 +8,8 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // rebillSendWindow is how long after its claim a rebill may still be sent. No
@@ -52,6 +54,35 @@ func (c *Checkout) AskAboutRebills(ctx context.Context) error {
 // database was restored; one that the gateway does not know is lost.
 func (c *Checkout) AskAboutRebill(ctx context.Context, setup *merchant.Setup, d payment.Debit) (payment.Outcome, error) {
 	return c.statusOf(ctx, setup, d, c.now())
+}
+
+// RecognizeRebill takes a payment that a processor has reported for the rebill that was to be
+// sent: it was sent before the database was restored.
+func (c *Checkout) RecognizeRebill(ctx context.Context, setup *merchant.Setup, rebill payment.Change, brought payment.Transaction, sealedIBAN string) error {
+	chargeback := payment.Chargeback{Source: payment.ChargebackImported}
+	recorded, err := c.Store.Tenant(brought.TenantID).ChargebackByMerchantID(ctx, brought.MerchantTransactionID)
+	if err != nil {
+		return err
+	}
+	if recorded != nil {
+		chargeback = *recorded
+	}
+	now := rebill.Transaction.CreatedAt
+	known, err := rebill.Recognize(brought, chargeback, c.policy(setup, rebill.Subscription), now)
+	if err != nil {
+		return err
+	}
+	events, err := webhook.Rows(ctx, c.Store, setup, payment.SubscriptionChange(*known.Before.Subscription, *known.Subscription))
+	if err != nil {
+		return err
+	}
+	c.Logger.InfoContext(ctx, "a payment that was reported is a rebill that was lost", "transaction_id", brought.ID,
+		"subscription_id", known.Subscription.ID, "merchant_transaction_id", brought.MerchantTransactionID)
+	return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.RecognizeRebill(brought, known, sealedIBAN)
+		tx.AddEvents(brought.TenantID, events)
+		return nil
+	})
 }
 
 // AskAboutAllOpen asks at once about every payment whose outcome is open: whoever

@@ -16,6 +16,7 @@ import (
 var (
 	errCannotRefund   = payment.Conflicting("The gateway of this payment cannot refund.")
 	errRefundedByRace = payment.Conflicting("Other refunds of this payment are being processed.")
+	errRefundReported = payment.Conflicting("The payment provider reports this refund as made already. To refund as much once more, name another Idempotency-Key.")
 	errRefundUnknown  = &payment.Error{
 		Kind:   payment.OutcomeUnknown,
 		Detail: "The payment provider has not confirmed the refund. It is being asked; do not refund again.",
@@ -101,13 +102,17 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 }
 
 // refundReference is the first of those that the refund could have that no other one
-// has.
+// has. A processor that reports one of them has given the money back, before the
+// database was restored.
 func (c *Checkout) refundReference(ctx context.Context, claimed payment.Change, key store.RequestKey) (string, error) {
 	for n := 0; ; n++ {
 		reference := payment.RefundReference(claimed.Transaction, claimed.Refund.AmountMinor, key.Key, n)
-		isTaken, err := c.Store.Tenant(claimed.Transaction.TenantID).HasReference(ctx, reference)
+		named, isTaken, err := c.Store.Tenant(claimed.Transaction.TenantID).Named(ctx, reference)
 		if err != nil || !isTaken {
 			return reference, err
+		}
+		if named.IsBroughtIn() && !named.IsDeclined() {
+			return "", errRefundReported
 		}
 	}
 }

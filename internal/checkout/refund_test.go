@@ -190,3 +190,27 @@ func TestARefundThatWasForgottenIsTheSameAgain(t *testing.T) {
 		storetest.Equal(t, story(), first)
 	})
 }
+
+// TestARefundThatWasReportedIsNotMadeAgain: a file brings a refund that a restored database has lost, and its merchant asks
+// for it again.
+func TestARefundThatWasReportedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved).Transaction
+		amount := payment.Minor(9_99)
+		till.Env.Write(t, func(tx *store.Tx) error {
+			tx.AddTransaction(payment.Transaction{
+				ID: payment.NewID(), TenantID: paid.TenantID, GatewayID: paid.GatewayID, MerchantTransactionID: payment.RefundReference(paid, amount, "", 0),
+				Status: payment.TransactionApproved, Type: payment.Refund, AmountMinor: amount, Currency: "EUR", Source: payment.SourceImport,
+				ProcessedAt: till.Time.Now(),
+			}, nil)
+			return nil
+		})
+		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, &amount, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("asked for again: %v", err)
+		}
+		if sent := len(till.Gateway.Refunded()); sent != 0 {
+			t.Errorf("%d refunds were sent", sent)
+		}
+	})
+}

@@ -41,13 +41,13 @@ func (t Tenant) DebitByMerchantID(ctx context.Context, merchantTransactionID str
 	return t.withSession(ctx, d, err)
 }
 
-// HasReference tells whether a reference is taken.
-func (t Tenant) HasReference(ctx context.Context, merchantTransactionID string) (bool, error) {
-	_, err := t.debit(ctx, ` AND t.merchant_transaction_id = $2`, merchantTransactionID)
+// Named finds a transaction by the reference that we gave it, and says whether there is one.
+func (t Tenant) Named(ctx context.Context, merchantTransactionID string) (named payment.Transaction, found bool, err error) {
+	d, err := t.debit(ctx, ` AND t.merchant_transaction_id = $2`, merchantTransactionID)
 	if errors.Is(err, ErrNoTransaction) {
-		return false, nil
+		return named, false, nil
 	}
-	return err == nil, err
+	return d.Transaction, err == nil, err
 }
 
 // DebitByGatewayReference finds one by the id that its gateway gave it. It finds

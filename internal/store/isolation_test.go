@@ -50,8 +50,8 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			keys, err := scope.APIKeys(ctx)
 			return found(len(keys) > 0, err)
 		},
-		"HasReference": func(ctx context.Context, scope store.Tenant) int {
-			taken, err := scope.HasReference(ctx, claimed.Transaction.MerchantTransactionID)
+		"Named": func(ctx context.Context, scope store.Tenant) int {
+			_, taken, err := scope.Named(ctx, claimed.Transaction.MerchantTransactionID)
 			return found(taken, err)
 		},
 		"KnowsKeyHash": func(ctx context.Context, scope store.Tenant) int {

@@ -125,6 +125,21 @@ func (tx *Tx) ClaimRebill(c payment.Change, sealedIBAN string) {
 	tx.Then(insertTransaction, tx.newTransactionValues(c.Transaction, sealedIBAN)...)
 }
 
+// RecognizeRebill makes a payment that was brought in the rebill that it is, and moves its
+// subscription on. Whoever was faster with either has the unit end with ErrStale.
+func (tx *Tx) RecognizeRebill(brought payment.Transaction, c payment.Change, sealedIBAN string) {
+	tx.ChangeSubscription(*c.Before.Subscription, *c.Subscription)
+	t := c.Transaction
+	tx.Require(ErrStale, `
+		UPDATE transactions SET order_id = $4, subscription_id = $5, lead_id = $6, billing_period = $7, type = $8, sequence_type = $9,
+			attempt_number = $10, settle_due_at = $11, iban_sealed = $12, iban_masked = $13, iban_country = $14, bic = $15, bank_name = $16,
+			holder_name = $17, email = $18, mandate_reference = $19, mandate_at = $20, updated_at = $21
+		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND subscription_id IS NULL`,
+		brought.TenantID, brought.ID, string(brought.Status), t.OrderID, t.SubscriptionID, t.LeadID, t.Period, string(t.Type), string(t.SequenceType),
+		t.Attempt.Number, db.Micros(t.SettleDueAt), sealedIBAN, t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName,
+		t.HolderName, t.Email, t.MandateReference, db.Micros(t.MandateAt), db.Micros(tx.At))
+}
+
 // NextBilling is when the next subscription is due, zero for none.
 func (s *Store) NextBilling(ctx context.Context) (time.Time, error) {
 	result, err := s.Query(ctx, `SELECT MIN(due_at) FROM subscriptions WHERE due_at IS NOT NULL`)
