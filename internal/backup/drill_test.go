@@ -3,11 +3,13 @@ package backup_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,60 +27,75 @@ import (
 // business, and the database is gone. The gateway is elsewhere and remembers all.
 func TestRestoreDrill(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-		elsewhere := &processor{MemoryLedger: sandbox.NewMemoryLedger()}
-		options := apptest.Options{Adapters: map[string]gateway.Kind{sandbox.Name: sandbox.Kind(elsewhere, sandbox.Options{})}}
-		before := apptest.Open(t, env, options)
-		subscribe(t, before, apptest.Approved, apptest.Approved, apptest.RebillDeclinedOnce, apptest.RebillAccountClosed)
-		before.Completed(t, apptest.Direct())
-		open := before.Create(t, apptest.Direct())
-		file := filepath.Join(t.TempDir(), "drill.backup")
-		source := backup.Source{Store: env.Store, Address: env.URL, Vault: env.Vault, Environment: merchant.Sandbox, Now: clock.Real{}.Now()}
-		if _, err := source.Write(t.Context(), file, func(int64) {}); err != nil {
-			t.Fatal(err)
-		}
-		saved := elsewhere.count()
-
-		// What happens now will be lost: rebills, tries of refused ones, new payments.
-		before.Pay(t, open, apptest.Approved).Want(t, http.StatusOK, apptest.Fields{"status": "completed"})
-		subscribe(t, before, apptest.Approved)
-		before.Completed(t, apptest.Direct())
-		before.Advance(t, 40*24*time.Hour)
-		offset := storetest.Scalar[int64](t, env, `SELECT offset_us FROM service_clock`)
-		before.Stop(t)
-		if made := elsewhere.count() - saved; made < 8 {
-			t.Fatalf("only %d payments were made after the backup", made)
-		}
-
-		target := elsewhereTarget(t, env)
-		if _, err := target.Restore(t.Context(), file); err != nil {
-			t.Fatal(err)
-		}
-		restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
-		restored.Store = restored.Reopen(t)
-		restored.Exec(t, `UPDATE service_clock SET offset_us = $1`, offset) // elsewhere, time goes on by itself
-		remembered := elsewhere.count()
-		after := apptest.Start(t, restored, options)
-		after.Key = before.Key
-		apptest.Eventually(t, "the gateways have been asked", func() bool {
-			to, err := restored.Store.RestoredTo(t.Context())
-			return err == nil && to.IsZero()
+	for name, isEarly := range map[string]bool{"asked first": false, "files first, for the gateway is away": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, env *storetest.Env) { drill(t, env, isEarly) })
 		})
-		after.Pay(t, open, apptest.Approved).Want(t, http.StatusGone, nil) // it was paid, and must not be again
-		after.Do(t, elsewhere.report(t)).Want(t, http.StatusCreated, apptest.Fields{"counts.rejected": 0})
-		after.Advance(t, 0) // whatever is due would be billed now
+	}
+}
 
-		if now := elsewhere.count(); now != remembered {
-			t.Errorf("the gateway has %d payments, and had %d before the restore", now, remembered)
-		}
-		ours := storetest.Scalar[int64](t, restored, `SELECT CAST(SUM(amount_minor) AS BIGINT) FROM transactions WHERE status = 'approved'`)
-		if theirs := elsewhere.collected(); ours != theirs {
-			t.Errorf("our books show %d collected, the gateway's %d", ours, theirs)
-		}
-		for _, finding := range unknownTo(t, restored, elsewhere) {
-			t.Error(finding)
-		}
+func drill(t *testing.T, env *storetest.Env, isEarly bool) {
+	t.Helper()
+	elsewhere := &processor{MemoryLedger: sandbox.NewMemoryLedger()}
+	options := apptest.Options{Adapters: map[string]gateway.Kind{sandbox.Name: sandbox.Kind(elsewhere, sandbox.Options{})}}
+	before := apptest.Open(t, env, options)
+	subscribe(t, before, apptest.Approved, apptest.Approved, apptest.RebillDeclinedOnce, apptest.RebillAccountClosed)
+	before.Completed(t, apptest.Direct())
+	open := before.Create(t, apptest.Direct())
+	file := filepath.Join(t.TempDir(), "drill.backup")
+	source := backup.Source{Store: env.Store, Address: env.URL, Vault: env.Vault, Environment: merchant.Sandbox, Now: clock.Real{}.Now()}
+	if _, err := source.Write(t.Context(), file, func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	saved := elsewhere.count()
+
+	// What happens now will be lost: rebills, tries of refused ones, new payments.
+	before.Pay(t, open, apptest.Approved).Want(t, http.StatusOK, apptest.Fields{"status": "completed"})
+	subscribe(t, before, apptest.Approved)
+	before.Completed(t, apptest.Direct())
+	before.Advance(t, 40*24*time.Hour)
+	offset := storetest.Scalar[int64](t, env, `SELECT offset_us FROM service_clock`)
+	before.Stop(t)
+	if made := elsewhere.count() - saved; made < 8 {
+		t.Fatalf("only %d payments were made after the backup", made)
+	}
+
+	target := elsewhereTarget(t, env)
+	if _, err := target.Restore(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	restored := &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: env.Now}
+	restored.Store = restored.Reopen(t)
+	restored.Exec(t, `UPDATE service_clock SET offset_us = $1`, offset) // elsewhere, time goes on by itself
+	remembered := elsewhere.count()
+	if isEarly {
+		elsewhere.isAway.Store(true)
+		meanwhile := apptest.Start(t, restored, options)
+		meanwhile.Do(t, elsewhere.report(t)).Want(t, http.StatusCreated, nil)
+		meanwhile.Stop(t)
+		elsewhere.isAway.Store(false)
+	}
+	after := apptest.Start(t, restored, options)
+	after.Key = before.Key
+	apptest.Eventually(t, "the gateways have been asked", func() bool {
+		to, err := restored.Store.RestoredTo(t.Context())
+		return err == nil && to.IsZero()
 	})
+	after.Pay(t, open, apptest.Approved).Want(t, http.StatusGone, nil) // it was paid, and must not be again
+	after.Do(t, elsewhere.report(t)).Want(t, http.StatusCreated, apptest.Fields{"counts.rejected": 0})
+	after.Advance(t, 0) // whatever is due would be billed now
+
+	if now := elsewhere.count(); now != remembered {
+		t.Errorf("the gateway has %d payments, and had %d before the restore", now, remembered)
+	}
+	ours := storetest.Scalar[int64](t, restored, `SELECT CAST(SUM(amount_minor) AS BIGINT) FROM transactions WHERE status = 'approved'`)
+	if theirs := elsewhere.collected(); ours != theirs {
+		t.Errorf("our books show %d collected, the gateway's %d", ours, theirs)
+	}
+	for _, finding := range unknownTo(t, restored, elsewhere) {
+		t.Error(finding)
+	}
 }
 
 // elsewhereTarget is a new place, as after the loss of a machine.
@@ -100,6 +117,7 @@ func subscribe(t *testing.T, s *apptest.Server, accounts ...string) {
 // processor is a gateway whose memory is not in our database.
 type processor struct {
 	*sandbox.MemoryLedger
+	isAway  atomic.Bool
 	mu      sync.Mutex
 	entries []sandbox.Entry
 }
@@ -112,6 +130,13 @@ func (p *processor) Insert(ctx context.Context, e sandbox.Entry) (sandbox.Entry,
 		p.entries = append(p.entries, stored)
 	}
 	return stored, inserted, err
+}
+
+func (p *processor) Find(ctx context.Context, key sandbox.Key) (sandbox.Entry, bool, error) {
+	if p.isAway.Load() {
+		return sandbox.Entry{}, false, errors.New("away")
+	}
+	return p.MemoryLedger.Find(ctx, key)
 }
 
 func (p *processor) count() int {
