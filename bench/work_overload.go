@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -88,10 +89,10 @@ func (r *rushLab) costs() string {
 		refusal, heard, payment, calling)
 }
 
-// calibrate finds how many connections bring the most about.
+// calibrate finds how many connections bring the most about. Each has two turns, as others may be at work in one of them.
 func (r *rushLab) calibrate(ctx context.Context, l *lab) error {
-	best := &rushLab{}
-	for _, count := range []int{connections, 4 * connections, 16 * connections} {
+	best, counts := &rushLab{}, []int{connections, 4 * connections, 16 * connections}
+	for _, count := range slices.Concat(counts, counts) {
 		tried := &rushLab{job: r.job, connections: count}
 		s, err := tried.atCapacity(ctx)
 		if err != nil {
