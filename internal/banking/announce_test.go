@@ -75,7 +75,10 @@ func TestRebillsAreToldBeforeTheyAreCollected(t *testing.T) {
 			apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 				b := setup(t, s, fmt.Sprintf("notice_days: %d", terms.notice), fmt.Sprintf("lead_days: %d", terms.lead))
 				sub := b.subscription(t, b.pay(t, apptest.Approved, monthly))
+				began := time.Now()
 				b.Advance(t, 365*24*time.Hour)
+				// The sandbox's clock goes on while it is moved, and on a busy machine that takes its time.
+				late := time.Minute + time.Since(began)
 				rebills := b.collectedRebills(t)
 				if len(rebills) < 11 {
 					t.Fatalf("%d rebills in a year", len(rebills))
@@ -86,10 +89,10 @@ func TestRebillsAreToldBeforeTheyAreCollected(t *testing.T) {
 					if rebill.period != i+1 || rebill.collected != due || rebill.told != due {
 						t.Errorf("period %d is collected on %s, told for %s, want %s", rebill.period, rebill.collected, rebill.told, due)
 					}
-					if noticed := day.AddDate(0, 0, -terms.notice).Add(time.Minute); rebill.toldAt.After(noticed) {
+					if noticed := day.AddDate(0, 0, -terms.notice).Add(late); rebill.toldAt.After(noticed) {
 						t.Errorf("period %d is told at %s for %s", i+1, rebill.toldAt, due)
 					}
-					if rebill.writtenAt.Sub(file).Abs() > time.Minute {
+					if rebill.writtenAt.Sub(file).Abs() > late {
 						t.Errorf("period %d is written at %s, and its cut-off is %s", i+1, rebill.writtenAt, file)
 					}
 				}
