@@ -96,9 +96,20 @@ func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now
 		if err != nil {
 			return false, err
 		}
-		return true, b.Checkout.SettleRebill(ctx, setup, rebill.Debit, outcome)
+		if err := b.Checkout.SettleRebill(ctx, setup, rebill.Debit, outcome); err != nil {
+			return false, err
+		}
+		return true, b.linkChargeback(ctx, setup, rebill.Transaction)
 	}
 	return false, nil
+}
+
+// linkChargeback takes in that a recalled rebill was charged back, where the gateway has said so before it was asked.
+func (b *Billing) linkChargeback(ctx context.Context, setup *merchant.Setup, t payment.Transaction) error {
+	if err := b.Checkout.LinkChargebacks(ctx, setup, t.ID); payment.KindOf(err) == 0 {
+		return err
+	}
+	return nil // it contradicts what was answered, and stays for a person
 }
 
 // recognize tells whether a rebill's reference is taken, and whether that is because its gateway has reported it: then

@@ -3,6 +3,7 @@ package billing_test
 import (
 	"testing"
 
+	"sepad/internal/checkout"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -91,4 +92,32 @@ func TestWhatBecameOfAReportedDebit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAChargebackThatCameBeforeItsRebill is told after a restore while the gateway cannot be asked what it has collected.
+func TestAChargebackThatCameBeforeItsRebill(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		taken, err := d.Till.Checkout.TakeChargebacks(t.Context(), d.Setup(t, d.Shop), checkout.ChargebackReport{
+			GatewayID: sub.GatewayID, Source: payment.ChargebackNotified,
+			Chargebacks: []checkout.ReportedChargeback{{Chargeback: payment.Chargeback{
+				MerchantTransactionID: payment.RebillReference(sub, 1), AmountMinor: sub.AmountMinor, Currency: sub.Currency, ReasonCode: "MD06",
+			}}},
+		})
+		if err != nil || taken[0].Refused != nil {
+			t.Fatalf("%+v: %v", taken, err)
+		}
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 1): approved})
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if rebills := d.rebills(t, sub); len(rebills) != 1 || !rebills[0].IsChargedBack() {
+			t.Errorf("the books have %v", rebills)
+		}
+		if after := d.Subscription(t, sub.ID); after.Status != payment.SubscriptionCancelled {
+			t.Errorf("the subscription is %s", after.Status)
+		}
+	})
 }
