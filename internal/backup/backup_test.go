@@ -83,7 +83,8 @@ func TestABackupIsRestoredAsItWas(t *testing.T) {
 		micros := target.Now.UnixMicro()
 		restored.Exec(t, `UPDATE sessions SET status = 'PENDING', holds_lead = TRUE, updated_at = created_at WHERE updated_at = $1`, micros)
 		restored.Exec(t, `UPDATE deployment SET restored_to = NULL, banks_restored_to = NULL`)
-		restored.Exec(t, `UPDATE tenants SET setup_version = setup_version - $1`, micros)
+		restored.Exec(t, `UPDATE tenants SET setup_version = setup_version - $1, version = version - $1`, micros)
+		restored.Exec(t, `UPDATE setup_records SET version = version - $1`, micros)
 		if entries := restored.Count(t, "audit_entries WHERE action = 'database.restore'"); entries != 1 {
 			t.Errorf("%d entries tell of the restore", entries)
 		}

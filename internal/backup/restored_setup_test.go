@@ -31,5 +31,14 @@ func TestARestoredSetUpIsNotTakenForALostOne(t *testing.T) {
 		if version, err := restored.Store.SetupVersion(t.Context(), shop.ID); err != nil || version <= lost {
 			t.Errorf("it has version %d, and the lost one had %d: %v", version, lost, err)
 		}
+		setup, err := restored.Store.Setup(t.Context(), shop.ID, lost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, version := range map[string]int64{"the tenant": setup.Versions[shop.ID], "a gateway": setup.Versions[shop.Gateway.ID]} {
+			if version <= lost {
+				t.Errorf("%s has version %d, which somebody may have read before the loss", name, version)
+			}
+		}
 	})
 }

@@ -56,7 +56,8 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // link or token. Who has codes registers
 // passkeys anew: the counters by which a copy is found out are older than the passkeys. Whoever has nothing else keeps
 // them, and is not shut out. Days are counted anew, because rows that were loaded without triggers are not counted.
-// Set-ups get versions that no lost one had: a server that was left running knows those by heart.
+// Set-ups and their records get versions that no lost one had: a server that was left running knows those by heart, and
+// somebody may be about to change what he read before the loss.
 func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = $1 WHERE id = 1`, db.Micros(to))
 	tx.Then(`
@@ -65,7 +66,8 @@ func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`
 		UPDATE sessions SET expires_at = $1, updated_at = $1
 		WHERE status IN ('PENDING', 'AWAITING_VERIFICATION') AND expires_at > $1`, db.Micros(tx.At))
-	tx.Then(`UPDATE tenants SET setup_version = setup_version + $1`, db.Micros(tx.At))
+	tx.Then(`UPDATE tenants SET setup_version = setup_version + $1, version = version + $1`, db.Micros(tx.At))
+	tx.Then(`UPDATE setup_records SET version = version + $1`, db.Micros(tx.At))
 	tx.Then(`DELETE FROM operator_sessions`)
 	tx.Then(`DELETE FROM operator_tickets`)
 	tx.Then(`DELETE FROM operator_tokens`)
