@@ -28,7 +28,7 @@ func NewLogger(format string, w io.Writer) (*slog.Logger, error) {
 	case "text":
 		return slog.New(requestHandler{slog.NewTextHandler(w, nil)}), nil
 	case "json":
-		return slog.New(requestHandler{slog.NewJSONHandler(w, nil)}), nil
+		return slog.New(requestHandler{newLineHandler(w)}), nil
 	default:
 		return nil, fmt.Errorf("SEPAD_LOG_FORMAT must be text or json, not %q", format)
 	}
