@@ -21,7 +21,7 @@ func TestDueSubscriptionsAreReadFromTheirIndex(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 		sold := subscribed(t, env, env.Shop(t), weekly)
 		due := sold.NextBillingDate.Start()
-		const some, all = 2_000, 20_000
+		const some, all = 2_000, 8_000
 		few := planOfThePick(t, env, 1, some, due.UnixMicro())
 		if fault := faultOfThePick(env.Engine, few); fault != "" {
 			t.Errorf("the plan has %s:\n%s", fault, few)
@@ -75,6 +75,10 @@ func multiply(t *testing.T, env *storetest.Env, table string, from, to int, made
 		if expression, isMade := made[column]; isMade {
 			values[i] = strings.ReplaceAll(expression, "$id", id)
 		}
+	}
+	if env.Engine == "postgres" { // what a copy hangs on, and what is counted of it, is not looked at
+		env.Exec(t, "ALTER TABLE "+table+" DISABLE TRIGGER ALL")
+		defer env.Exec(t, "ALTER TABLE "+table+" ENABLE TRIGGER ALL")
 	}
 	env.Exec(t, fmt.Sprintf(`
 		WITH RECURSIVE numbers (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)

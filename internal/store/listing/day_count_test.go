@@ -116,7 +116,7 @@ func recount(t *testing.T, env *storetest.Env) (pieces int) {
 		env.Exec(t, change)
 	}
 	for more := true; more; pieces++ {
-		env.Exec(t, `UPDATE transactions SET amount_minor = amount_minor + 1`) // some of them are counted already
+		env.Exec(t, `UPDATE transactions SET amount_minor = amount_minor + 1 WHERE merchant_transaction_id LIKE '%7'`) // some of them are counted already
 		var err error
 		if more, err = env.Store.CountOlder(t.Context(), env.Now); err != nil {
 			t.Fatal(err)
