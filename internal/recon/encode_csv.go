@@ -78,8 +78,11 @@ func beginsFormula(text string) bool {
 	if text == "" {
 		return false
 	}
+	if text[0] < utf8.RuneSelf { // nearly all of them
+		return isFormula(text[0])
+	}
 	first, _ := utf8.DecodeRuneInString(text)
-	return isFormula(text[0]) || strings.ContainsRune("＝＋－＠", first)
+	return strings.ContainsRune("＝＋－＠", first)
 }
 
 var formulaLetters = letters{'=': true, '+': true, '-': true, '@': true, '\t': true, '\r': true}
