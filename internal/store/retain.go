@@ -17,32 +17,32 @@ import (
 type forgottenSession struct{ tenantID, leadID uuid.UUID }
 
 // ForgetSessions removes sessions that ended before an instant and that nobody tried
-// to pay, and then leads that nothing else is known of.
+// to pay, with leads that nothing else is known of. Both go in one unit: a lead whose
+// sessions have gone is never come upon again.
 func (s *Store) ForgetSessions(ctx context.Context, now, before time.Time, limit int) (int, error) {
 	var gone []forgottenSession
 	err := s.Write(ctx, now, func(tx *Tx) error {
-		result, err := tx.Query(forgetSessions(tx.SkipLocked("sessions")), db.Micros(before), limit)
+		result, err := tx.Query(forgetSessions(tx.SkipLocked("l")), db.Micros(before), limit)
 		gone, err = db.Collect(result, err, func(r db.Rows) (f forgottenSession, err error) { return f, r.Scan(&f.tenantID, &f.leadID) })
-		return err
-	})
-	if err != nil || len(gone) == 0 {
-		return 0, err
-	}
-	// Afterwards: one who buys at this moment keeps the lead, and nothing else is held up.
-	err = s.Write(ctx, now, func(tx *Tx) error {
 		for _, f := range gone {
 			tx.Then(`DELETE FROM leads WHERE tenant_id = $1 AND id = $2 AND erase_due_at IS NULL
 				AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.tenant_id = $1 AND s.lead_id = $2)`, f.tenantID, f.leadID)
 		}
-		return nil
+		return err
 	})
-	return len(gone), err
+	if err != nil {
+		return 0, err
+	}
+	return len(gone), nil
 }
 
+// forgetSessions takes the leads first, as whoever makes a session or erases a person
+// does. Who buys at this moment is passed over, with all sessions from before.
 func forgetSessions(lock string) string {
 	return `DELETE FROM sessions WHERE (tenant_id, id) IN (
-			SELECT tenant_id, id FROM sessions WHERE last_transaction_id IS NULL AND status = 'EXPIRED' AND expires_at < $1
-			ORDER BY expires_at LIMIT $2` + lock + `)
+			SELECT s.tenant_id, s.id FROM sessions s JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
+			WHERE s.last_transaction_id IS NULL AND s.status = 'EXPIRED' AND s.expires_at < $1
+			ORDER BY s.expires_at LIMIT $2` + lock + `)
 		RETURNING tenant_id, lead_id`
 }
 
