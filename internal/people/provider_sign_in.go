@@ -75,6 +75,7 @@ func (p *People) letIn(ctx context.Context, v Vouched, address string) (Cookie, 
 			tx.ChangeOperator(was, o)
 			if was.ProviderSubject == "" {
 				tx.EndSignIns(o.ID)
+				tx.EndTickets(o.ID) // by which a password would be set that the provider knows nothing of
 			}
 			if before, after := shown(was), shown(o); !reflect.DeepEqual(before, after) {
 				tx.Audit(deed("operator.update", o, before, after))

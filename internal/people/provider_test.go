@@ -124,12 +124,19 @@ func TestWhoComesByAProvider(t *testing.T) {
 		if bears() {
 			t.Error("the token of somebody whom nobody has vouched for in a month still opens")
 		}
-		if _, _, err := c.Reset(t.Context(), o.ID); err != nil {
+		_, sent, err := c.Reset(t.Context(), o.ID)
+		if err != nil {
 			t.Fatal(err)
 		}
 		c.wantOut(t, cookie, "after a reset")
 		if again, err := c.Store.Operator(t.Context(), o.ID); err != nil || again.ProviderSubject != "" {
 			t.Errorf("after a reset the provider still knows them: %v", err)
+		}
+		if _, err := c.SignInByProvider(t.Context(), vouched, home); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.AskWelcomePasskey(t.Context(), sent.ticket(t)); !errors.Is(err, store.ErrNoTicket) {
+			t.Errorf("the link still sets a password for somebody who comes by the provider: %v", err)
 		}
 	})
 }

@@ -214,5 +214,5 @@ func (tx *Tx) EndAccess(id uuid.UUID) {
 	tx.EndSignIns(id)
 	tx.Then(`DELETE FROM operator_passkeys WHERE operator_id = $1`, id)
 	tx.Then(`DELETE FROM operator_tokens WHERE operator_id = $1`, id)
-	tx.Then(`DELETE FROM operator_tickets WHERE operator_id = $1`, id)
+	tx.EndTickets(id)
 }

@@ -58,6 +58,11 @@ func (tx *Tx) UseTicket(t Ticket) {
 	tx.Require(ErrNoTicket, `DELETE FROM operator_tickets WHERE ticket_hash = $1`, t.Hash)
 }
 
+// EndTickets ends the links of an operator.
+func (tx *Tx) EndTickets(operatorID uuid.UUID) {
+	tx.Then(`DELETE FROM operator_tickets WHERE operator_id = $1`, operatorID)
+}
+
 // OperatorSession is a browser in which somebody is signed in. It is kept by the hash
 // of what its cookie carries.
 type OperatorSession struct {
