@@ -141,7 +141,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (_ *App, err erro
 	a.People = a.newPeople()
 	a.webhooks = a.newDeliverer()
 	a.Mails = &notice.Outbox{Store: a.Store, Server: cfg.SMTP, Clock: a.world, Logger: a.logger}
-	if a.runner, err = jobs.New(a.Billing, a.Banking, a.Privacy, a.webhooks, a.Mails, a.clock(), a.logger); err != nil {
+	if a.runner, err = jobs.New(a.Billing, a.Banking, a.Privacy, a.webhooks, a.Mails, a.clock(), a.logger, a.metrics.CountFailedJob); err != nil {
 		return nil, err
 	}
 	a.watch()

@@ -47,8 +47,8 @@ type Runner struct {
 	clock    clock.Clock
 }
 
-// New prepares the workers; Start starts them.
-func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, webhooks *webhook.Deliverer, mails *notice.Outbox, serviceClock clock.Clock, logger *slog.Logger) (*Runner, error) {
+// New prepares the workers; Start starts them. Failed is told of work that failed.
+func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, webhooks *webhook.Deliverer, mails *notice.Outbox, serviceClock clock.Clock, logger *slog.Logger, failed func(kind string)) (*Runner, error) {
 	c, st, set := b.Checkout, b.Checkout.Store, river.NewWorkers()
 	river.AddWorker(set, &lookupWorker{checkout: c})
 	river.AddWorker(set, &dueWorker{checkout: c, clock: serviceClock})
@@ -66,6 +66,7 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
 		Workers:                     set,
 		JobTimeout:                  jobPatience,
+		ErrorHandler:                failures{logger, failed},
 		RescueStuckJobsAfter:        2 * jobPatience,
 		CompletedJobRetentionPeriod: tidyEvery,
 		PeriodicJobs: []*river.PeriodicJob{

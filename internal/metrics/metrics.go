@@ -33,6 +33,7 @@ type Metrics struct {
 	turnedAway     prometheus.Counter
 	redisOutages   prometheus.Counter
 	forgotten      *prometheus.CounterVec
+	failedJobs     *prometheus.CounterVec
 	failedReadings prometheus.Counter
 }
 
@@ -52,11 +53,12 @@ func New(own clock.Clock) *Metrics {
 		turnedAway:     counter("sepad_http_turned_away_total", "Requests that were not begun because they could not have been answered in time."),
 		redisOutages:   counter("sepad_redis_outages_total", "Times that Redis went away and limits were kept per process."),
 		forgotten:      counters("sepad_forgotten_rows_total", "Rows removed because their time was over.", "kind"),
+		failedJobs:     counters("sepad_failed_jobs_total", "Times that background work failed.", "kind"),
 		failedReadings: counter("sepad_metrics_failed_readings_total", "Figures that could not be read from the database."),
 	}
 	m.registry.MustRegister(
 		m.requests, m.requestTook, m.gatewayCalls, m.gatewayTook, m.deliveries, m.deliveryTook,
-		m.limitRefusals, m.turnedAway, m.redisOutages, m.forgotten, m.failedReadings,
+		m.limitRefusals, m.turnedAway, m.redisOutages, m.forgotten, m.failedJobs, m.failedReadings,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -112,6 +114,9 @@ func (m *Metrics) CountTurnedAway() { m.turnedAway.Inc() }
 
 // CountRedisOutage counts a time that Redis went away.
 func (m *Metrics) CountRedisOutage() { m.redisOutages.Inc() }
+
+// CountFailedJob counts a time that background work failed.
+func (m *Metrics) CountFailedJob(kind string) { m.failedJobs.WithLabelValues(kind).Inc() }
 
 // CountForgotten counts rows of a kind that were removed because their time was over.
 func (m *Metrics) CountForgotten(kind string, rows int) {
