@@ -105,7 +105,11 @@ func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gate
 	if isUnknown {
 		return c.bringIn(ctx, setup, n)
 	}
-	return c.takeOutcome(ctx, setup, known, n)
+	if err := c.takeOutcome(ctx, setup, known, n); err != nil || !known.Transaction.IsBroughtIn() {
+		return err
+	}
+	// Whoever brought it in may have died before it came to its chargeback.
+	return c.LinkChargebacks(ctx, setup, known.Transaction.ID)
 }
 
 // takeOutcome settles a known payment or refund that waits for an answer.

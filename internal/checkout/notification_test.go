@@ -130,6 +130,24 @@ func TestANotificationOfAPaymentThatWeDoNotKnowBringsItIn(t *testing.T) {
 	})
 }
 
+// TestAChargebackThatCameBeforeItsPayment has whoever brings the payment in die before it comes to the chargeback: the
+// gateway, which had no answer, says the same again.
+func TestAChargebackThatCameBeforeItsPayment(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		notice := noticeOf(payment.Debit{Transaction: payment.Transaction{MerchantTransactionID: "TXN-theirs", AmountMinor: 7_00, Currency: "EUR"}}, approved)
+		hear(t, till, chargedBack(notice))
+		reported := notice.Transaction
+		reported.TenantID, reported.GatewayID = till.Shop.ID, till.Shop.Gateway.ID
+		brought := payment.BringIn(reported, approved, payment.SourceWebhook, till.Time.Now())
+		till.Env.Write(t, addTransaction(brought.Transaction, nil))
+		hear(t, till, notice)
+		if d := till.Debit(t, brought.Transaction.ID); d.Transaction.Status != payment.TransactionChargedBack {
+			t.Errorf("the payment is %s", d.Transaction.Status)
+		}
+	})
+}
+
 func TestARefundIsSettledByItsNotification(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
