@@ -167,7 +167,7 @@ func logsTable(t *testing.T) string {
 func isLogger(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.Ident:
-		return strings.EqualFold(x.Name, "logger") || x.Name == "log"
+		return strings.EqualFold(x.Name, "logger") || x.Name == "log" || x.Name == "slog"
 	case *ast.SelectorExpr:
 		return strings.EqualFold(x.Sel.Name, "logger") || x.Sel.Name == "log"
 	case *ast.CallExpr:
@@ -182,7 +182,7 @@ func lineOf(call *ast.CallExpr, method string, function *ast.FuncDecl) (message,
 	level, withContext := strings.CutSuffix(method, "Context")
 	at := 0
 	switch {
-	case method == "LogAttrs":
+	case method == "LogAttrs", method == "NewRecord":
 		at = 2
 	case !slices.Contains([]string{"Debug", "Info", "Warn", "Error"}, level):
 		return "", "", ""
@@ -197,7 +197,7 @@ func lineOf(call *ast.CallExpr, method string, function *ast.FuncDecl) (message,
 		message = "*(a sentence about this process)*"
 	}
 	var names []string
-	if method == "LogAttrs" {
+	if at == 2 {
 		level = "by outcome"
 		if of, ok := call.Args[1].(*ast.SelectorExpr); ok {
 			level = strings.TrimPrefix(of.Sel.Name, "Level")

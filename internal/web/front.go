@@ -126,7 +126,7 @@ func (f Front) Wrap(next http.Handler) http.Handler {
 		f.describe(w.Header(), known.id)
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
-		defer func() { f.finish(r, known, f.Clock.Now().Sub(began)) }()
+		defer func() { f.finish(r, known, began) }()
 		next.ServeHTTP(known.answer, r)
 	})
 }
@@ -161,7 +161,9 @@ func saneID(id string) bool {
 	})
 }
 
-func (f Front) finish(r *http.Request, known *info, took time.Duration) {
+func (f Front) finish(r *http.Request, known *info, began time.Time) {
+	ended := f.Clock.Now()
+	took := ended.Sub(began)
 	status := known.answer.status
 	if status == 0 {
 		status = http.StatusOK // what net/http sends for a handler that wrote nothing
@@ -170,7 +172,7 @@ func (f Front) finish(r *http.Request, known *info, took time.Duration) {
 		f.Observe(r.Method, known.route, status, took)
 	}
 	if !known.turnedAway {
-		logAccess(r, known, status, took)
+		logAccess(r, known, status, ended, took)
 		return
 	}
 	f.Crowd.add()

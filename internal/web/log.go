@@ -78,7 +78,7 @@ func (h requestHandler) WithGroup(name string) slog.Handler {
 
 // logAccess writes the line that every request leaves: its route, never its
 // path, which holds a credential.
-func logAccess(r *http.Request, known *info, status int, took time.Duration) {
+func logAccess(r *http.Request, known *info, status int, ended time.Time, took time.Duration) {
 	level := slog.LevelInfo
 	if known.quiet {
 		level = slog.LevelDebug
@@ -98,7 +98,10 @@ func logAccess(r *http.Request, known *info, status int, took time.Duration) {
 	if known.caller.KeyID != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID.String()), slog.String("key_id", known.caller.KeyID.String()))
 	}
-	known.logger.LogAttrs(r.Context(), level, "request", attrs...)
+	// Without the place in the program that logs, which costs as much to find as the line to write.
+	line := slog.NewRecord(ended.Local(), level, "request", 0) // in the zone of all other lines
+	line.AddAttrs(attrs...)
+	_ = known.logger.Handler().Handle(r.Context(), line) // nobody could be told
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
