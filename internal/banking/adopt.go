@@ -96,6 +96,9 @@ func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []
 				return err
 			}
 			found, err := b.adoptFile(ctx, account, path.Base(name), file)
+			if errors.Is(err, iso20022.ErrNoOrder) && path.Dir(name) == folderDone {
+				continue // an answer, which some banks name after the file that it is about
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

@@ -154,15 +154,21 @@ func (r *reader) readLines(member iso20022.Member) error {
 var errChanged = errors.New("the file has changed while it was read")
 
 // begin keeps the file's bytes before anything is done with them, and tells whether they were read before. Bytes whose
-// reading has not ended are read anew: whoever began may have died, and if not, both come to the same.
+// reading has not ended are read anew: whoever began may have died, and if not, both come to the same. So are all while the
+// account waits after a restore: the file that they speak of may have been taken in since.
 func (r *reader) begin(member iso20022.Member) (isRead bool, err error) {
+	restoredTo, err := r.RestoredTo(r.ctx, r.account)
+	if err != nil {
+		return false, err
+	}
 	for {
 		known, err := r.tenant(r.account).BankStatementByHash(r.ctx, r.account.ID, r.statement.ContentHash)
 		switch {
-		case err == nil && known.State != store.BankStatementReading:
+		case err == nil && known.State != store.BankStatementReading && restoredTo.IsZero():
 			r.reading.ID, r.reading.Counts.Known, r.reading.Problem = known.ID, known.LineCount, known.Problem
 			return true, nil
 		case err == nil:
+			known.State, known.Problem = store.BankStatementReading, ""
 			known.LineCount = 0
 			r.statement = known
 		case payment.KindOf(err) != payment.NotFound:
@@ -385,12 +391,22 @@ func (b *Banking) ReceiveAll(ctx context.Context) (failed error) {
 			}
 			account, err := b.AccountOf(ctx, tenant.ID, id)
 			if err == nil {
-				_, err = b.Receive(ctx, account)
+				err = b.listen(ctx, account)
 			}
 			failed = errors.Join(failed, err)
 		}
 	}
 	return failed
+}
+
+// listen receives what an account's bank has said. After a restore that waits with the account: answers to files which are
+// not taken in yet would belong to nothing.
+func (b *Banking) listen(ctx context.Context, account *Account) error {
+	restoredTo, err := b.RestoredTo(ctx, account)
+	if err == nil && restoredTo.IsZero() {
+		_, err = b.Receive(ctx, account)
+	}
+	return err
 }
 
 func hasProblem(readings []Reading) bool {

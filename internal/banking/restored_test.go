@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/store"
 )
 
@@ -106,6 +107,70 @@ func TestOperatorsResumeAnAccountAfterARestore(t *testing.T) {
 			wantOnce(t, append(b.out(t), sent...), 2)
 		})
 	})
+}
+
+// TestWhatABankSaidOfALostFile: the bank has fetched a file after the backup and refused what is in it. Its answer may not
+// be used up before the file is known again.
+func TestWhatABankSaidOfALostFile(t *testing.T) {
+	t.Parallel()
+	for how, hear := range map[string]func(*testing.T, *bundle){
+		"the service finds it": func(t *testing.T, b *bundle) { must(t, b.App.Banking.ReceiveAll(t.Context())) },
+		"somebody reads it too early, and again": func(t *testing.T, b *bundle) {
+			for _, name := range b.answers(t) {
+				file, err := os.Open(name)
+				must(t, err)
+				_, err = b.App.Banking.ReadFile(t.Context(), b.account, filepath.Base(name), file, false)
+				must(t, err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+				b := setup(t, s)
+				refused := b.pay(t, apptest.DeclinedInsufficientFunds)
+				b.cutOff(t)
+				sent := b.out(t)
+				_, err := b.App.Banking.Answer(b.account, playedbank.Plain, nil, b.Now(t))
+				must(t, err)
+				must(t, os.RemoveAll(filepath.Join(b.folder, "out"))) // the bank has fetched it
+				b.restore(t)
+				hear(t, b)
+				b.adopt(t, sent[0]).Want(t, 201, nil)
+				hear(t, b)
+				b.operator(t, "bank-connections/resume/", apptest.Body{"gateway_id": houseBank}).Want(t, 200, nil)
+				b.Advance(t, 20*24*time.Hour)
+				b.wantStatus(t, refused, "declined")
+				if open := b.open(t); len(open) != 0 {
+					t.Errorf("open lines: %+v", open)
+				}
+			})
+		})
+	}
+}
+
+// TestAnAnswerByTheNameOfAFile: a bank names its answers after our files, and the account goes on all the same.
+func TestAnAnswerByTheNameOfAFile(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}))
+	b.pay(t, apptest.DeclinedInsufficientFunds)
+	b.cutOff(t)
+	b.answer(t, playedbank.Plain)
+	answers, err := filepath.Glob(filepath.Join(b.folder, "done", "*-SD-*"))
+	must(t, err)
+	if len(answers) == 0 {
+		t.Fatal("no answer has such a name: nothing was proven")
+	}
+	b.restore(t)
+	b.operator(t, "bank-connections/resume/", apptest.Body{"gateway_id": houseBank}).Want(t, 200, nil)
+}
+
+// answers are the bank's answers that nobody has taken away.
+func (b *bundle) answers(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(b.folder, "in", "*"))
+	must(t, err)
+	return names
 }
 
 func TestFilesOnAServerAreAdopted(t *testing.T) {
