@@ -122,6 +122,22 @@ func TestWrongClocks(t *testing.T) {
 			return len(debitedThoughDeclined(storetest.ReadBooks(t, w.url))) > 0
 		})
 	})
+
+	t.Run("a server whose clock is a year ahead does not start", func(t *testing.T) {
+		t.Parallel()
+		folder := t.TempDir()
+		far := command(t, folder, []string{"SEPAD_DATABASE_URL=" + testenv.PostgresURL(t), aheadVariable + "=8760h"},
+			"dev", "--listen", "127.0.0.1:0", "--data", folder)
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		far.Path = self
+		defer time.AfterFunc(recoveryPatience, func() { _ = far.Process.Kill() }).Stop()
+		if r := execute(t, far); r.code != 1 || !strings.Contains(r.stderr, "this machine's clock says ") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
 }
 
 // debitedThoughDeclined gives the payments at the gateway that took money and that

@@ -192,6 +192,9 @@ func (a *App) openStore(ctx context.Context, options Options) (err error) {
 	if err = a.Store.Ready(ctx); err != nil {
 		return err
 	}
+	if err = a.Store.CheckClock(ctx, a.world.Now()); err != nil {
+		return err
+	}
 	if err = a.Store.Adopt(ctx, a.config.Environment, a.world.Now()); err != nil {
 		return err
 	}

@@ -47,3 +47,9 @@ func (d *DB) Now(ctx context.Context) (time.Time, error) {
 	result, err := d.Query(ctx, `SELECT `+nowWord)
 	return One(result, err, func(r Rows) (at time.Time, err error) { return at, r.Scan(Instant{&at}) })
 }
+
+// HasOwnClock tells a database with a clock beside this machine's: SQLite's is that of its one server.
+func (d *DB) HasOwnClock() bool {
+	engine, isPostgres := d.engine.(*postgres)
+	return isPostgres && engine.clock.read == nil
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"sepad/internal/banking"
 	"sepad/internal/billing"
@@ -45,6 +46,7 @@ type Runner struct {
 	webhooks *webhook.Deliverer
 	logger   *slog.Logger
 	clock    clock.Clock
+	timely   punctual
 }
 
 // New prepares the workers; Start starts them. Failed is told of work that failed.
@@ -62,9 +64,11 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 	river.AddWorker(set, &mailWorker{outbox: mails})
 	river.AddWorker(set, &countWorker{store: st, clock: serviceClock})
 	river.AddWorker(set, &auditWorker{people: &people.People{Store: st}})
+	timely := punctual{store: st, real: c.Real}
 	queue, err := st.NewQueue(&river.Config{
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
 		Workers:                     set,
+		Middleware:                  []rivertype.Middleware{river.JobInsertMiddlewareFunc(atOnce), river.WorkerMiddlewareFunc(timely.work)},
 		JobTimeout:                  jobPatience,
 		ErrorHandler:                failures{logger, failed},
 		RescueStuckJobsAfter:        2 * jobPatience,
@@ -86,15 +90,7 @@ func New(b *billing.Billing, banks *banking.Banking, persons *privacy.Privacy, w
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{queue: queue, checkout: c, billing: b, banking: banks, webhooks: webhooks, logger: logger, clock: serviceClock}, nil
-}
-
-// periodic repeats a sweep. One that fails is not tried again: the next comes
-// soon enough.
-func periodic(every time.Duration, job river.JobArgs) *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(every), func() (river.JobArgs, *river.InsertOpts) {
-		return job, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: every}}
-	}, nil)
+	return &Runner{queue: queue, checkout: c, billing: b, banking: banks, webhooks: webhooks, logger: logger, clock: serviceClock, timely: timely}, nil
 }
 
 // Start starts the workers and sweeps what a crash has left. The queue's own
@@ -121,7 +117,11 @@ func (r *Runner) catchUp(ctx context.Context, startedAt time.Time) {
 		r.logger.ErrorContext(ctx, "taking over unknown outcomes failed", "error", err)
 	}
 	r.lookUp(ctx)
-	if _, err := runDue(ctx, r.billing, r.banking, r.clock.Now()); err != nil && ctx.Err() == nil {
+	err := r.timely.do(ctx, func(ctx context.Context) error {
+		_, err := runDue(ctx, r.billing, r.banking, r.clock.Now())
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
 		r.logger.ErrorContext(ctx, "due work failed", "error", err)
 	}
 	r.lookUpWhatIsLeft(ctx, startedAt)

@@ -2,10 +2,25 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"sepad/internal/db"
 )
+
+// farApart is how far this machine's clock and the database's may be apart for either to be believed. No zone of Europe is
+// further from UTC, for which a machine's time is mistaken most often.
+const farApart = 4 * time.Hour
+
+// CheckClock refuses a machine's time that is far from the database's: one of the two is wrong, and nobody can tell which. Whoever did
+// what falls due by it would bill a year at once, or take a bank's silence for money.
+func (s *Store) CheckClock(ctx context.Context, world time.Time) error {
+	there, err := s.Now(ctx)
+	if apart := world.Sub(there); err == nil && s.HasOwnClock() && apart.Abs() > farApart {
+		err = fmt.Errorf("this machine's clock says %s and the database's %s: set right whichever is wrong", world.Format(time.RFC3339), there.Format(time.RFC3339))
+	}
+	return err
+}
 
 // ClockOffset is how far the sandbox's clock is ahead of real time.
 func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
