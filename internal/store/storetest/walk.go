@@ -73,6 +73,9 @@ func lists() []Walk {
 		walking("list of deliveries", func(ctx context.Context, st *store.Store, at Place) ([]listing.DeliveryRecord, error) {
 			return listing.Deliveries(ctx, st.Tenant(at.TenantID), listing.DeliveryFilter{ProfileID: at.ProfileID}, listing.Paging{Limit: walkPage})
 		}),
+		walking("list of deliveries of an endpoint that has none", func(ctx context.Context, st *store.Store, at Place) ([]listing.DeliveryRecord, error) {
+			return listing.Deliveries(ctx, st.Tenant(at.TenantID), listing.DeliveryFilter{ProfileID: at.TenantID}, listing.Paging{Limit: walkPage})
+		}),
 		walking("list of failed deliveries", func(ctx context.Context, st *store.Store, at Place) ([]listing.DeliveryRecord, error) {
 			return listing.Deliveries(ctx, st.Tenant(at.TenantID), listing.DeliveryFilter{ProfileID: at.ProfileID, Status: store.DeliveryFailed}, listing.Paging{Limit: walkPage})
 		}),
