@@ -61,6 +61,38 @@ func TestADebitThatWasReportedIsNotMadeAgain(t *testing.T) {
 	}
 }
 
+// TestEachReportedDebitIsToldByItself: the news of a subscription goes by the payment that they come of, also where a file
+// has brought that of many.
+func TestEachReportedDebitIsToldByItself(t *testing.T) {
+	t.Parallel()
+	for status, kind := range map[payment.TransactionStatus]payment.EventKind{
+		payment.TransactionApproved: payment.EventSubscriptionRenewed,
+		payment.TransactionDeclined: payment.EventSubscriptionPastDue,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) {
+				subs := []payment.Subscription{d.Subscribed(t), d.due(t)}
+				var brought []payment.Transaction
+				for _, sub := range subs {
+					brought = append(brought, d.reported(t, sub, 1, status))
+				}
+				d.Gateway.AnswerEach(map[string]payment.Outcome{}) // it knows of no further one
+				d.restore(t)
+				if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				for _, one := range brought {
+					const told = `SELECT COUNT(*) FROM events WHERE kind = $1 AND event_key LIKE $2`
+					if n := storetest.Scalar[int](t, d.Env, told, string(kind), string(kind)+":"+one.ID.String()+"%"); n != 1 {
+						t.Errorf("%d events tell of it", n)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestWhatBecameOfAReportedDebit says what follows from it for the subscription.
 func TestWhatBecameOfAReportedDebit(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,8 @@ func (c *Checkout) RecognizeRebill(ctx context.Context, setup *merchant.Setup, r
 	if err != nil {
 		return err
 	}
-	events, err := webhook.Rows(ctx, c.Store, setup, payment.SubscriptionChange(*known.Before.Subscription, *known.Subscription))
+	known.Events = nil // of the payment the merchant was told when it was reported
+	events, err := webhook.Rows(ctx, c.Store, setup, known)
 	if err != nil {
 		return err
 	}
