@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -91,6 +92,23 @@ func (p *process) stop() {
 		_ = p.command.Process.Kill()
 		<-p.ended
 	}
+}
+
+// complaints are the first lines of the log that are warnings or worse.
+func (p *process) complaints() string {
+	log, err := os.Open(p.logPath)
+	if err != nil {
+		return err.Error()
+	}
+	defer log.Close()
+	const most = 20
+	var found []string
+	for lines := bufio.NewScanner(log); lines.Scan() && len(found) < most; {
+		if line := lines.Text(); strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, `"level":"ERROR"`) {
+			found = append(found, line)
+		}
+	}
+	return strings.Join(found, "\n")
 }
 
 // awaitReady asks for a path until it answers 200, and tells how long that was

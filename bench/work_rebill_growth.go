@@ -161,7 +161,9 @@ func (s *subscribers) billByTwo(ctx context.Context, l *lab) (b billed, err erro
 			return b, err
 		}
 	}
-	b.seconds, err = s.checkBilled(ctx)
+	if b.seconds, err = s.checkBilled(ctx); err != nil {
+		err = fmt.Errorf("%w; the servers say: %s %s", err, servers[0].complaints(), servers[1].complaints())
+	}
 	return b, err
 }
 
@@ -214,11 +216,13 @@ func (s *subscribers) awaitBilled(ctx context.Context) error {
 
 func (s *subscribers) checkBilled(ctx context.Context) (seconds float64, err error) {
 	var rebills, subscriptions, approved, micros int64
+	var others string
 	err = readRow(ctx, s.databaseURL, `SELECT COUNT(*), COUNT(DISTINCT subscription_id), COUNT(*) FILTER (WHERE status = 'approved'),
-		MAX(processed_at) - MIN(created_at) FROM transactions WHERE type = 'sdd_rebill'`, &rebills, &subscriptions, &approved, &micros)
+		MAX(processed_at) - MIN(created_at), COALESCE(STRING_AGG(DISTINCT status || ' ' || decline_code || ' ' || decline_message, ', ')
+		FILTER (WHERE status <> 'approved'), 'none') FROM transactions WHERE type = 'sdd_rebill'`, &rebills, &subscriptions, &approved, &micros, &others)
 	want := int64(s.due)
 	if err == nil && (rebills != want || subscriptions != want || approved != want) {
-		err = fmt.Errorf("%d rebills of %d subscriptions, %d approved, want %d", rebills, subscriptions, approved, want)
+		err = fmt.Errorf("%d rebills of %d subscriptions, %d approved, want %d; others: %s", rebills, subscriptions, approved, want, others)
 	}
 	return float64(micros) / float64(time.Second/time.Microsecond), err
 }
