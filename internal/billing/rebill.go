@@ -29,6 +29,8 @@ const (
 	// claimTries bounds how many debits of one period are passed over whose
 	// references are taken: by tries that cost nothing, or by pure chance.
 	claimTries = 32
+	// claimPatience ends a claim of a database that does not answer.
+	claimPatience = time.Minute
 )
 
 // claim is a rebill that is written down and waits to be sent.
@@ -83,6 +85,9 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 	perLane := cmp.Or(b.PerLane, usualPerLane)
 	size, single := perLane, 0
 	for {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(failed, err)
+		}
 		// A sweep may take minutes, and what it writes bears the time at which it is written: a period that another
 		// process has settled meanwhile was settled before the next one is claimed.
 		if present := b.Checkout.Clock.Now(); present.After(now) {
@@ -90,8 +95,6 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 		}
 		claims, found, err := b.claimDue(ctx, from, now, size)
 		switch {
-		case ctx.Err() != nil:
-			return errors.Join(failed, ctx.Err())
 		case err != nil && len(found) == 0:
 			return errors.Join(failed, err) // nothing could be read
 		case err != nil && size > 1:
@@ -118,7 +121,13 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 // claimDue writes down the rebills of subscriptions that are due, before any
 // gateway hears of them. It says which subscriptions it found; those among them that
 // are over are not billed (endAll).
+//
+// Whoever is stopped meanwhile, or has worked for too long, hears what was written all the
+// same, and sends it: a rebill that is claimed and not sent is one that its gateway has lost,
+// and its subscription would wait for the next try for days.
 func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimPatience)
+	defer cancel()
 	for taken := range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
 		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
