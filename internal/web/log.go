@@ -98,7 +98,7 @@ func logAccess(r *http.Request, known *info, status int, ended time.Time, took t
 	if known.caller.KeyID != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID.String()), slog.String("key_id", known.caller.KeyID.String()))
 	}
-	// Without the place in the program that logs, which costs as much to find as the line to write.
+	// Without the place in the program that logs: it costs time to find, and nobody is shown it.
 	line := slog.NewRecord(ended.Local(), level, "request", 0) // in the zone of all other lines
 	line.AddAttrs(attrs...)
 	_ = known.logger.Handler().Handle(r.Context(), line) // nobody could be told

@@ -11,7 +11,8 @@ import (
 )
 
 // lineHandler writes lines of JSON as slog's own handler does, byte for byte, and plain ones in
-// half of its time: every request leaves such a line. What is not plain is left to slog.
+// half of its time: every request leaves such a line. What is not plain is left to slog, and so
+// is every line of a logger whose lines share attributes or a group.
 type lineHandler struct {
 	slog.Handler
 	out *inTurn
@@ -21,10 +22,6 @@ func newLineHandler(w io.Writer) lineHandler {
 	out := &inTurn{to: w}
 	return lineHandler{slog.NewJSONHandler(out, nil), out}
 }
-
-// Attributes and groups that all lines share are left to slog.
-func (h lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler { return h.Handler.WithAttrs(attrs) }
-func (h lineHandler) WithGroup(name string) slog.Handler       { return h.Handler.WithGroup(name) }
 
 func (h lineHandler) Handle(ctx context.Context, line slog.Record) error {
 	const room = 512
