@@ -95,8 +95,8 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 		}
 		claims, found, err := b.claimDue(ctx, from, now, size)
 		switch {
-		case err != nil && len(found) == 0:
-			return errors.Join(failed, err) // nothing could be read
+		case err != nil && (len(found) == 0 || errors.Is(err, context.DeadlineExceeded)):
+			return errors.Join(failed, err) // nothing could be read, or the database does not answer
 		case err != nil && size > 1:
 			size, single = 1, perLane // one by one, to find the one that is broken
 			continue

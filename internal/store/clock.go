@@ -15,8 +15,11 @@ const farApart = 4 * time.Hour
 // CheckClock refuses a machine's time that is far from the database's: one of the two is wrong, and nobody can tell which. Whoever did
 // what falls due by it would bill a year at once, or take a bank's silence for money.
 func (s *Store) CheckClock(ctx context.Context, world time.Time) error {
+	if !s.HasOwnClock() {
+		return nil
+	}
 	there, err := s.Now(ctx)
-	if apart := world.Sub(there); err == nil && s.HasOwnClock() && apart.Abs() > farApart {
+	if apart := world.Sub(there); err == nil && apart.Abs() > farApart {
 		err = fmt.Errorf("this machine's clock says %s and the database's %s: set right whichever is wrong", world.Format(time.RFC3339), there.Format(time.RFC3339))
 	}
 	return err
