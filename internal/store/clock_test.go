@@ -40,5 +40,11 @@ func TestAMachinesClockIsHeldAgainstTheDatabases(t *testing.T) {
 				t.Errorf("%s apart: %v", apart, err)
 			}
 		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.CheckClock(t.Context(), time.Now()); (err != nil) != st.HasOwnClock() {
+			t.Errorf("a database that is gone: %v", err)
+		}
 	})
 }
