@@ -16,7 +16,6 @@ import (
 var (
 	errCannotRefund   = payment.Conflicting("The gateway of this payment cannot refund.")
 	errRefundedByRace = payment.Conflicting("Other refunds of this payment are being processed.")
-	errRefundReported = payment.Conflicting("The payment provider reports this refund as made already. To refund as much once more, name another Idempotency-Key.")
 	errRefundUnknown  = &payment.Error{
 		Kind:   payment.OutcomeUnknown,
 		Detail: "The payment provider has not confirmed the refund. It is being asked; do not refund again.",
@@ -52,6 +51,9 @@ func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactio
 	if err != nil {
 		return payment.Transaction{}, err
 	}
+	if !claimed.Refund.InFlight() {
+		return *claimed.Refund, nil // it was made before the database was restored
+	}
 	// From here on a caller who goes away must not stop us half-way.
 	ctx = context.WithoutCancel(ctx)
 	outcome, err := client.Refund(ctx, refundRequest(setup, claimed, sendBefore))
@@ -72,26 +74,26 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		if err != nil {
 			return err
 		}
-		if claimed, err = paid.BeginRefund(amount, now); err != nil {
+		if client, _, err = c.Account(setup, paid.Transaction.GatewayID); err != nil {
 			return err
 		}
-		if client, _, err = c.Account(setup, paid.Transaction.GatewayID); err != nil {
+		if claimed.Debit, err = c.recognizeRefund(ctx, setup, paid, amount, key); err != nil || claimed.Refund != nil {
+			return err
+		}
+		if claimed, err = claimed.BeginRefund(amount, now); err != nil {
 			return err
 		}
 		if !client.CanRefund() {
 			return errCannotRefund
 		}
-		if claimed.Refund.MerchantTransactionID, err = c.refundReference(ctx, claimed, key); err != nil {
+		if claimed.Refund.MerchantTransactionID, err = c.refundReference(ctx, claimed); err != nil {
 			return err
 		}
 		claimed.Refund.Attempt.Silence = c.silence()
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.Remember(key, claimed.Refund.ID)
 			tx.ClaimRefund(claimed)
-			tx.Audit(store.Deed{
-				Action: "refund.create", ObjectType: "transaction", ObjectID: transactionID.String(), TenantID: setup.Tenant.ID,
-				After: map[string]any{"refund_id": claimed.Refund.ID, "amount": claimed.Refund.AmountMinor.String(), "currency": claimed.Refund.Currency},
-			})
+			tx.Audit(refundDeed(*claimed.Refund))
 			return nil
 		})
 	})
@@ -101,18 +103,21 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 	return claimed, client, err
 }
 
-// refundReference is the first of those that the refund could have that no other one
-// has. A processor that reports one of them has given the money back, before the
-// database was restored.
-func (c *Checkout) refundReference(ctx context.Context, claimed payment.Change, key store.RequestKey) (string, error) {
+// refundDeed is what somebody has done who had a payment given back.
+func refundDeed(refund payment.Transaction) store.Deed {
+	return store.Deed{
+		Action: "refund.create", ObjectType: "transaction", ObjectID: refund.RefundOf.String(), TenantID: refund.TenantID,
+		After: map[string]any{"refund_id": refund.ID, "amount": refund.AmountMinor.String(), "currency": refund.Currency},
+	}
+}
+
+// refundReference is the first of those that the refund could have that no other one has.
+func (c *Checkout) refundReference(ctx context.Context, claimed payment.Change) (string, error) {
 	for n := 0; ; n++ {
-		reference := payment.RefundReference(claimed.Transaction, claimed.Refund.AmountMinor, key.Key, n)
-		named, isTaken, err := c.Store.Tenant(claimed.Transaction.TenantID).Named(ctx, reference)
+		reference := payment.RefundReference(claimed.Transaction, claimed.Refund.AmountMinor, n)
+		_, isTaken, err := c.Store.Tenant(claimed.Transaction.TenantID).Named(ctx, reference)
 		if err != nil || !isTaken {
 			return reference, err
-		}
-		if named.IsBroughtIn() && !named.IsDeclined() {
-			return "", errRefundReported
 		}
 	}
 }

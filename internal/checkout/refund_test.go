@@ -1,6 +1,8 @@
 package checkout_test
 
 import (
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -152,19 +154,14 @@ func TestRefundsAtOnceGiveBackNoMoreThanWasCollected(t *testing.T) {
 }
 
 // TestARefundThatWasForgottenIsTheSameAgain asks for refunds that a restored database
-// does not know any more.
+// does not know any more: in another order, under other keys, as whoever repeats them would.
 func TestARefundThatWasForgottenIsTheSameAgain(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
-		some, other := payment.Minor(1_00), payment.Minor(2_00)
 		ask := func(amount payment.Minor, key string) gateway.Refund {
 			t.Helper()
-			named := store.RequestKey{}
-			if key != "" {
-				named = store.RequestKey{Scope: till.Shop.ID, Key: key, RequestHash: key, At: till.Time.Now()}
-			}
-			if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount, named); err != nil {
+			if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount, keyed(till, key)); err != nil {
 				t.Fatal(err)
 			}
 			sent := till.Gateway.Refunded()
@@ -172,45 +169,141 @@ func TestARefundThatWasForgottenIsTheSameAgain(t *testing.T) {
 			last.SendBefore, last.At = clock.Deadline{}, time.Time{}
 			return last
 		}
-		story := func() []gateway.Refund {
-			return []gateway.Refund{ask(some, ""), ask(some, ""), ask(some, "a"), ask(some, "b"), ask(other, "")}
+		first := map[string]gateway.Refund{}
+		for _, key := range []string{"", "", "a", "b"} {
+			one := ask(1_00, key)
+			first[one.MerchantTransactionID] = one
 		}
-		first := story()
-		seen := map[string]bool{}
-		for _, refund := range first {
-			if seen[refund.MerchantTransactionID] || seen[refund.IdempotencyKey] {
-				t.Errorf("%s names two refunds", refund.MerchantTransactionID)
-			}
-			seen[refund.MerchantTransactionID], seen[refund.IdempotencyKey] = true, true
+		other := ask(2_00, "")
+		first[other.MerchantTransactionID] = other
+		if len(first) != 5 {
+			t.Errorf("five refunds have %d names", len(first))
 		}
 		till.Env.Exec(t, `DELETE FROM transactions WHERE refund_of IS NOT NULL`)
 		till.Env.Exec(t, `DELETE FROM idempotency_keys`)
 		till.Env.Exec(t, `UPDATE transactions SET refunded_minor = 0`)
 		till.Time.Pass(48 * time.Hour)
-		storetest.Equal(t, story(), first)
+		again := map[string]gateway.Refund{}
+		for _, one := range []gateway.Refund{ask(2_00, "c"), ask(1_00, "b"), ask(1_00, "d"), ask(1_00, ""), ask(1_00, "e")} {
+			again[one.MerchantTransactionID] = one
+		}
+		storetest.Equal(t, again, first)
 	})
 }
 
-// TestARefundThatWasReportedIsNotMadeAgain: a file brings a refund that a restored database has lost, and its merchant asks
-// for it again.
+// keyed is a call's key, none for "".
+func keyed(till *checkouttest.Till, key string) store.RequestKey {
+	if key == "" {
+		return store.RequestKey{}
+	}
+	return store.RequestKey{Scope: till.Shop.ID, Key: key, RequestHash: key, At: till.Time.Now()}
+}
+
+// reportRefund brings a refund in as a processor's file does, which a restored database has lost.
+func reportRefund(t *testing.T, till *checkouttest.Till, paid payment.Transaction, amount payment.Minor, n int, status payment.TransactionStatus) uuid.UUID {
+	t.Helper()
+	lost := payment.Transaction{
+		ID: payment.NewID(), TenantID: paid.TenantID, GatewayID: paid.GatewayID, MerchantTransactionID: payment.RefundReference(paid, amount, n),
+		Status: status, Type: payment.Refund, AmountMinor: amount, Currency: "EUR", Source: payment.SourceImport,
+		ProcessedAt: till.Time.Now(),
+	}
+	till.Env.Write(t, func(tx *store.Tx) error {
+		tx.AddTransaction(lost, nil)
+		return nil
+	})
+	return lost.ID
+}
+
+// TestARefundThatWasReportedIsNotMadeAgain: a file brings refunds that a restored database has lost, and they are asked for
+// again, under whatever key.
 func TestARefundThatWasReportedIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved).Transaction
-		amount := payment.Minor(9_99)
-		till.Env.Write(t, func(tx *store.Tx) error {
-			tx.AddTransaction(payment.Transaction{
-				ID: payment.NewID(), TenantID: paid.TenantID, GatewayID: paid.GatewayID, MerchantTransactionID: payment.RefundReference(paid, amount, "", 0),
-				Status: payment.TransactionApproved, Type: payment.Refund, AmountMinor: amount, Currency: "EUR", Source: payment.SourceImport,
-				ProcessedAt: till.Time.Now(),
-			}, nil)
-			return nil
-		})
-		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, &amount, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
-			t.Errorf("asked for again: %v", err)
+		one := reportRefund(t, till, paid, 1_00, 0, payment.TransactionApproved)
+		two := reportRefund(t, till, paid, 1_00, 1, payment.TransactionPending)
+		reportRefund(t, till, paid, 2_00, 0, payment.TransactionDeclined)
+		reportRefund(t, till, paid, 3_00, 0, payment.TransactionApproved)
+		ask := func(amount payment.Minor, key string) payment.Transaction {
+			t.Helper()
+			refund, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, &amount, keyed(till, key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return refund
+		}
+		got := []uuid.UUID{ask(1_00, "a").ID, ask(1_00, "a").ID, ask(1_00, "b").ID, ask(1_00, "b").ID}
+		if want := []uuid.UUID{one, one, two, two}; !slices.Equal(got, want) {
+			t.Errorf("asked for again they are %v, want %v", got, want)
 		}
 		if sent := len(till.Gateway.Refunded()); sent != 0 {
 			t.Errorf("%d refunds were sent", sent)
+		}
+		// What nobody has asked for again is given back all the same, and what was refused is not.
+		if now := till.Debit(t, paid.ID).Transaction; now.RefundedMinor != 4_00 || now.RefundingMinor != 1_00 {
+			t.Errorf("%s are given back and %s on the way", now.RefundedMinor, now.RefundingMinor)
+		}
+		for _, amount := range []payment.Minor{1_00, 2_00} {
+			if made := ask(amount, "c"+amount.String()); made.Source != payment.SourceRefund {
+				t.Errorf("a further refund of %s is %s", amount, made.Source)
+			}
+		}
+		if sent := till.Gateway.Refunded(); len(sent) != 2 || sent[0].MerchantTransactionID != payment.RefundReference(paid, 1_00, 2) ||
+			sent[1].MerchantTransactionID != payment.RefundReference(paid, 2_00, 1) {
+			t.Errorf("sent was %v", sent)
+		}
+	})
+}
+
+// TestWhatWasReportedAsRefundedIsNotLeft asks for another amount than was given back in the time that a restore has lost.
+func TestWhatWasReportedAsRefundedIsNotLeft(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved).Transaction
+		reportRefund(t, till, paid, paid.AmountMinor-1, 0, payment.TransactionApproved)
+		tooMuch := payment.Minor(2)
+		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, &tooMuch, store.RequestKey{}); payment.KindOf(err) != payment.Invalid {
+			t.Errorf("more than is left: %v", err)
+		}
+		rest, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, nil, store.RequestKey{})
+		if err != nil || rest.AmountMinor != 1 {
+			t.Errorf("all that is left: %s, %v", rest.AmountMinor, err)
+		}
+		if now := till.Debit(t, paid.ID); now.Transaction.Status != payment.TransactionRefunded || now.Order.Status != payment.OrderRefunded {
+			t.Errorf("the payment is %s and its order %s", now.Transaction.Status, now.Order.Status)
+		}
+		if sent := till.Gateway.Refunded(); len(sent) != 1 || sent[0].AmountMinor != 1 {
+			t.Errorf("sent was %v", sent)
+		}
+	})
+}
+
+// TestWhoeverAsksAtOnceForAReportedRefund: of those who repeat it at the same time, one gets it.
+func TestWhoeverAsksAtOnceForAReportedRefund(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved).Transaction
+		lost := reportRefund(t, till, paid, paid.AmountMinor, 0, payment.TransactionApproved)
+		given := make([]payment.Transaction, 4)
+		errs := make([]error, len(given))
+		var operators sync.WaitGroup
+		for i := range given {
+			operators.Go(func() {
+				given[i], errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.ID, &paid.AmountMinor, keyed(till, strconv.Itoa(i)))
+			})
+		}
+		operators.Wait()
+		found := 0
+		for i, err := range errs {
+			switch {
+			case err == nil && given[i].ID == lost:
+				found++
+			case payment.KindOf(err) != payment.Invalid && payment.KindOf(err) != payment.Conflict:
+				t.Errorf("somebody got %v, %v", given[i].ID, err)
+			}
+		}
+		if found != 1 || len(till.Gateway.Refunded()) != 0 {
+			t.Errorf("%d were told of it, and %d sent", found, len(till.Gateway.Refunded()))
 		}
 	})
 }

@@ -35,3 +35,39 @@ func (c Change) Recognize(brought Transaction, chargeback Chargeback, policy Pol
 	known.Before = before
 	return known, err
 }
+
+// mostAlike bounds how many refunds of one amount a payment can have had.
+const mostAlike = 100
+
+// GivesBack tells that a refund which was brought in is one of a payment that a restored
+// database has lost: no other one could have its name.
+func (t Transaction) GivesBack(paid Transaction) bool {
+	if !t.IsBroughtIn() || t.Type != Refund || t.GatewayID != paid.GatewayID || t.Currency != paid.Currency {
+		return false
+	}
+	for n := range mostAlike {
+		if t.MerchantTransactionID == RefundReference(paid, t.AmountMinor, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// RecognizeRefund makes of a refund that was brought in one of the payment that it gives
+// back. Where a report has marked the payment as given back, it is counted already.
+func (d Debit) RecognizeRefund(brought Transaction, now time.Time) (c Change, refund Transaction, err error) {
+	if err := checkRefundable(d.Transaction); err != nil {
+		return c, brought, err
+	}
+	c, refund = changeOf(d), brought
+	refund.relate(d.Transaction)
+	left := d.Transaction.RefundableMinor()
+	if brought.IsDecided() {
+		return c, refund, c.giveBack(min(brought.AmountMinor, left), now)
+	}
+	if brought.AmountMinor > left {
+		return c, brought, ErrContradicts
+	}
+	c.Transaction.RefundingMinor += brought.AmountMinor
+	return c, refund, nil
+}

@@ -145,7 +145,7 @@ func TestARefundHasThePurchasesRelations(t *testing.T) {
 		refund.HolderName != sale.HolderName || refund.Email != sale.Email || refund.MandateReference != sale.MandateReference || !refund.MandateAt.Equal(sale.MandateAt) {
 		t.Errorf("the refund goes to %s at %s", refund.MaskedIBAN, refund.BankName)
 	}
-	if refund.MerchantTransactionID != RefundReference(sale, 10_00, "", 0) || refund.Currency != sale.Currency || !refund.CreatedAt.Equal(noon) || !refund.UpdatedAt.Equal(noon) {
+	if refund.MerchantTransactionID != RefundReference(sale, 10_00, 0) || refund.Currency != sale.Currency || !refund.CreatedAt.Equal(noon) || !refund.UpdatedAt.Equal(noon) {
 		t.Errorf("the refund is named %q and was made at %s", refund.MerchantTransactionID, refund.CreatedAt)
 	}
 	if _, err := settledRefund(paid, refund, Outcome{Verdict: VerdictVerify}, noon); err == nil {

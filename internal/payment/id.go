@@ -55,8 +55,11 @@ func ShortToken(token string) string { return token[:min(len(token), 7)] }
 
 // NewMerchantTransactionID is the reference by which a gateway knows a payment.
 func NewMerchantTransactionID(at time.Time) string {
-	return "TXN-" + at.UTC().Format("20060102") + "-" + randomCode(8)
+	return ReferenceDay(at) + randomCode(8)
 }
+
+// ReferenceDay is how every reference of a day begins.
+func ReferenceDay(at time.Time) string { return "TXN-" + at.UTC().Format("20060102") + "-" }
 
 // RebillReference is the reference of the n-th debit of a subscription's period. It
 // follows from these alone, so that a database that was restored from a backup
@@ -67,13 +70,13 @@ func RebillReference(s Subscription, n int) string {
 	return reference(s.Frequency.PeriodStart(s.AnchorDate, s.Period).Start(), name)
 }
 
-// RefundReference is the reference of a refund: what is given back, under which
-// idempotency key if its caller gave one, and the how-many-th it is of those that are
-// alike. It follows from these alone, as that of a rebill does, so that a refund that
-// a restored database has lost is the same refund when it is asked for again. The
-// amount is among them because a gateway would take another one for the first.
-func RefundReference(sale Transaction, amount Minor, key string, n int) string {
-	return reference(sale.CreatedAt, "refund/"+sale.ID.String()+"/"+amount.String()+"/"+strconv.Itoa(n)+"/"+key)
+// RefundReference is the reference of a refund: what is given back, and the
+// how-many-th it is of those that are alike. It follows from these alone, as that of a
+// rebill does, so that a refund that a restored database has lost is the same refund when
+// it is asked for again, whoever asks. The amount is among them because a gateway would
+// take another one for the first.
+func RefundReference(sale Transaction, amount Minor, n int) string {
+	return reference(sale.CreatedAt, "refund/"+sale.ID.String()+"/"+amount.String()+"/"+strconv.Itoa(n))
 }
 
 // RefundKey is a refund's idempotency key, which follows from its reference.
@@ -84,7 +87,7 @@ func RefundKey(refund Transaction) string {
 // reference has the form of NewMerchantTransactionID and follows from a name.
 func reference(at time.Time, name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return "TXN-" + at.UTC().Format("20060102") + "-" + code(8, func(raw []byte) {
+	return ReferenceDay(at) + code(8, func(raw []byte) {
 		copy(raw, sum[:])
 		sum = sha256.Sum256(sum[:])
 	})

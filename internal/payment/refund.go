@@ -47,19 +47,23 @@ func checkRefundable(t Transaction) error {
 	}
 }
 
-// refundOf is the refund's own transaction. It has the purchase's relations and
-// account, and no reference of the merchant's.
+// refundOf is the refund's own transaction.
 func refundOf(sale Transaction, amount Minor, now time.Time) Transaction {
-	return Transaction{
-		ID: NewID(), TenantID: sale.TenantID, OrderID: sale.OrderID, SubscriptionID: sale.SubscriptionID,
-		LeadID: sale.LeadID, GatewayID: sale.GatewayID, RefundOf: &sale.ID,
-		MerchantTransactionID: RefundReference(sale, amount, "", 0),
-		Status:                TransactionPending, Type: Refund, AmountMinor: amount, Currency: sale.Currency, Source: SourceRefund,
-		MaskedIBAN: sale.MaskedIBAN, IBANCountry: sale.IBANCountry, BIC: sale.BIC, BankName: sale.BankName,
-		HolderName: sale.HolderName, Email: sale.Email, MandateReference: sale.MandateReference, MandateAt: sale.MandateAt,
-		Attempt:   Attempt{Number: 1, Phase: PhaseSubmit},
-		CreatedAt: now, UpdatedAt: now,
+	refund := Transaction{
+		ID: NewID(), TenantID: sale.TenantID, GatewayID: sale.GatewayID, MerchantTransactionID: RefundReference(sale, amount, 0),
+		Status: TransactionPending, Type: Refund, AmountMinor: amount, Currency: sale.Currency, Source: SourceRefund,
+		Attempt: Attempt{Number: 1, Phase: PhaseSubmit}, CreatedAt: now, UpdatedAt: now,
 	}
+	refund.relate(sale)
+	return refund
+}
+
+// relate gives a refund the purchase's relations and account. It has no reference of
+// the merchant's.
+func (t *Transaction) relate(sale Transaction) {
+	t.RefundOf, t.OrderID, t.SubscriptionID, t.LeadID = &sale.ID, sale.OrderID, sale.SubscriptionID, sale.LeadID
+	t.MaskedIBAN, t.IBANCountry, t.BIC, t.BankName = sale.MaskedIBAN, sale.IBANCountry, sale.BIC, sale.BankName
+	t.HolderName, t.Email, t.MandateReference, t.MandateAt = sale.HolderName, sale.Email, sale.MandateReference, sale.MandateAt
 }
 
 // settleRefund applies a gateway's answer to a refund: to one that was just
@@ -100,8 +104,12 @@ func (c *Change) refunded(known bool, now time.Time) (err error) {
 	} else {
 		c.Events = append(c.Events, transactionCreated(*c.Refund))
 	}
-	amount := c.Refund.AmountMinor
-	c.Transaction.RefundingMinor -= amount
+	c.Transaction.RefundingMinor -= c.Refund.AmountMinor
+	return c.giveBack(c.Refund.AmountMinor, now)
+}
+
+// giveBack books what a payer has back.
+func (c *Change) giveBack(amount Minor, now time.Time) error {
 	c.Transaction.RefundedMinor += amount
 	c.earn(-amount, now)
 	// A payment that was charged back meanwhile stays so.

@@ -185,6 +185,36 @@ func (tx *Tx) ClaimRefund(c payment.Change) {
 	tx.AddTransaction(*c.Refund, nil)
 }
 
+// ReportedRefunds are refunds that a processor has reported, that went through or are on their way, and that nobody has
+// asked for here: those of a payment, and others that are named after its day.
+func (t Tenant) ReportedRefunds(ctx context.Context, paid payment.Transaction) ([]payment.Transaction, error) {
+	result, err := t.Query(ctx, reportedRefunds, paid.ID, payment.ReferenceDay(paid.CreatedAt))
+	return db.Collect(result, err, scanTransaction)
+}
+
+var reportedRefunds = `SELECT ` + transactions.List("t") + ` FROM transactions t WHERE t.tenant_id = $1 AND t.refund_of = $2 AND ` + isReported + `
+	UNION ALL SELECT ` + transactions.List("t") + ` FROM transactions t WHERE t.tenant_id = $1 AND t.refund_of IS NULL
+		AND substr(t.merchant_transaction_id, 1, 13) = $3 AND ` + isReported
+
+const isReported = `t.type = 'sdd_refund' AND t.source IN ('csv_import', 'webhook') AND t.status IN ('approved', 'pending')`
+
+// RecognizeRefund makes a refund that was brought in one of a payment's. Whoever was faster has the unit end with ErrStale.
+func (tx *Tx) RecognizeRefund(refund payment.Transaction) {
+	tx.Require(ErrStale, `
+		UPDATE transactions SET refund_of = $4, order_id = $5, subscription_id = $6, lead_id = $7, iban_masked = $8, iban_country = $9, bic = $10,
+			bank_name = $11, holder_name = $12, email = $13, mandate_reference = $14, mandate_at = $15, updated_at = $16
+		WHERE tenant_id = $1 AND id = $2 AND status = $3 AND refund_of IS NULL`,
+		refund.TenantID, refund.ID, string(refund.Status), refund.RefundOf, refund.OrderID, refund.SubscriptionID, refund.LeadID,
+		refund.MaskedIBAN, refund.IBANCountry, refund.BIC, refund.BankName, refund.HolderName, refund.Email, refund.MandateReference,
+		db.Micros(refund.MandateAt), db.Micros(tx.At))
+}
+
+// AskForReported notes that a refund which was reported has been asked for here. Of two who do so, one gets ErrStale.
+func (tx *Tx) AskForReported(refund payment.Transaction) {
+	tx.Require(ErrStale, `UPDATE transactions SET source = $4, updated_at = $5 WHERE tenant_id = $1 AND id = $2 AND source = $3`,
+		refund.TenantID, refund.ID, string(refund.Source), string(payment.SourceRefund), db.Micros(tx.At))
+}
+
 // Transaction reads one transaction.
 func (t Tenant) Transaction(ctx context.Context, id uuid.UUID) (payment.Transaction, error) {
 	result, err := t.Query(ctx, `SELECT `+transactions.List("t")+` FROM transactions t WHERE t.tenant_id = $1 AND t.id = $2`, id)

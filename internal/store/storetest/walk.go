@@ -94,6 +94,9 @@ func lists() []Walk {
 		walking("attempts of a session", func(ctx context.Context, st *store.Store, at Place) ([]payment.Transaction, error) {
 			return st.Tenant(at.TenantID).AttemptsOf(ctx, at.SessionID)
 		}),
+		walking("refunds of a payment that were reported", func(ctx context.Context, st *store.Store, at Place) ([]payment.Transaction, error) {
+			return st.Tenant(at.TenantID).ReportedRefunds(ctx, payment.Transaction{ID: at.TransactionID, CreatedAt: at.From})
+		}),
 	}
 }
 

@@ -1,0 +1,11 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+-- Refunds that processors have reported and that belong to no payment yet, by the day that
+-- they are named after: whoever refunds a payment looks whether one of them is of it. Built
+-- while others write; what an interrupted try has left goes first.
+DROP INDEX CONCURRENTLY IF EXISTS transactions_reported_refund_idx;
+CREATE INDEX CONCURRENTLY transactions_reported_refund_idx ON transactions (tenant_id, substr(merchant_transaction_id, 1, 13))
+    WHERE type = 'sdd_refund' AND refund_of IS NULL;
+
+-- +goose Down
+DROP INDEX CONCURRENTLY transactions_reported_refund_idx;
