@@ -45,6 +45,7 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 	maps.Copy(reads, feedReads(t, env, event.ID))
 	maps.Copy(reads, personReads(t, env, shop))
 	maps.Copy(reads, mandateReads(claimed.Transaction))
+	maps.Copy(reads, refundReads(t, env, claimed.Transaction))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"APIKeys": func(ctx context.Context, scope store.Tenant) int {
 			keys, err := scope.APIKeys(ctx)
@@ -84,6 +85,24 @@ func tenantReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 		},
 	})
 	return reads
+}
+
+// refundReads are those about what was given back: one refund is known from a file alone.
+func refundReads(t *testing.T, env *storetest.Env, paid payment.Transaction) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	env.Write(t, func(tx *store.Tx) error {
+		tx.AddTransaction(payment.Transaction{
+			ID: payment.NewID(), TenantID: paid.TenantID, GatewayID: paid.GatewayID, MerchantTransactionID: payment.RefundReference(paid, 1, 0),
+			Status: payment.TransactionApproved, Type: payment.Refund, AmountMinor: 1, Currency: paid.Currency, Source: payment.SourceImport,
+		}, nil)
+		return nil
+	})
+	return map[string]func(context.Context, store.Tenant) int{
+		"ReportedRefunds": func(ctx context.Context, scope store.Tenant) int {
+			reported, err := scope.ReportedRefunds(ctx, paid)
+			return found(len(reported) == 1, err)
+		},
+	}
 }
 
 // mandateReads are those about what a payer agreed to.
