@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // visit looks at one node; stack are those around it.
@@ -142,12 +143,22 @@ func (f *finder) results(n *ast.ReturnStmt) {
 		case f.isError(e) && !f.isConstant(e):
 			id := f.add("drop the error of", e, "nil")
 			f.wrap(e, fmt.Sprintf("mutant_.Error(%d, ", id), ")")
-		case f.isBool(e):
+		case f.isBool(e) && !f.isReadAfterCall(e, n.Results):
 			if b, ok := e.(*ast.BinaryExpr); !ok || b.Op != token.EQL && b.Op != token.NEQ {
 				f.negate(e)
 			}
 		}
 	}
+}
+
+// isReadAfterCall tells a variable that a call beside it may fill: it is read after that, and before it if it is handed
+// to a function of its own.
+func (f *finder) isReadAfterCall(e ast.Expr, results []ast.Expr) bool {
+	_, isName := e.(*ast.Ident)
+	return isName && !f.isConstant(e) && slices.ContainsFunc(results, func(other ast.Expr) bool {
+		_, isCall := other.(*ast.CallExpr)
+		return isCall
+	})
 }
 
 // call changes calls whose meaning is known: contexts that outlive their parent, and

@@ -56,6 +56,8 @@ func Pay(ctx context.Context, o Order, due, now time.Time, open bool) (Order, er
 }
 
 func write(context.Context, string) {}
+
+func IsOpen(read func(*bool) error) (open bool, err error) { return open, read(&open) }
 `
 
 const testOfPay = `package shop
@@ -69,6 +71,12 @@ func TestPay(t *testing.T) {
 	now := time.Unix(1, 0)
 	if paid, err := Pay(t.Context(), Order{5}, now, now, true); err != nil || paid.Total != 6 {
 		t.Fatal(paid, err)
+	}
+}
+
+func TestIsOpen(t *testing.T) {
+	if open, err := IsOpen(func(open *bool) error { *open = true; return nil }); err != nil || !open {
+		t.Fatal(open, err)
 	}
 }
 `
@@ -132,6 +140,9 @@ func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
 	suites, err := shop.prepare(t.Context(), "shop", true, map[string]*suite{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := len(suites[0].tests); got != 2 {
+		t.Errorf("%d of 2 tests pass without a mutant", got)
 	}
 	fate := map[string]string{}
 	for _, m := range mutants {
