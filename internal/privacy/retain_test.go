@@ -91,13 +91,11 @@ func TestALeadGoesWithItsSessions(t *testing.T) {
 		env.Session(t, shop)
 		env.Exec(t, `UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE`)
 		sweep := func() error { return sweepAfter(env, 91*day).Retain(t.Context()) }
-		for _, statement := range brokenOff[env.Engine] {
-			env.Exec(t, statement)
-		}
+		mend := breakOff(t, env, "leads")
 		if err := sweep(); err == nil {
 			t.Error("the sweep was not broken off")
 		}
-		env.Exec(t, mended[env.Engine])
+		mend()
 		if env.Engine == "postgres" { // SQLite has one writer, so that there is no such moment
 			env.Write(t, func(tx *store.Tx) error {
 				tx.HoldLead(shop.ID, again.Session.LeadID)
@@ -117,17 +115,44 @@ func TestALeadGoesWithItsSessions(t *testing.T) {
 	})
 }
 
-// brokenOff has no lead removed, as a process that ends before it; mended takes that back.
-var (
-	brokenOff = map[string][]string{
-		"sqlite": {`CREATE TRIGGER broken BEFORE DELETE ON leads BEGIN SELECT RAISE(ABORT, 'broken off'); END`},
-		"postgres": {
-			`CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken off'; END $$`,
-			`CREATE TRIGGER broken BEFORE DELETE ON leads FOR EACH ROW EXECUTE FUNCTION broken()`,
-		},
+// breakOff has no row of a table removed, as by a process that ends before it, and gives what takes that back.
+func breakOff(t *testing.T, env *storetest.Env, table string) (mend func()) {
+	t.Helper()
+	if env.Engine == "sqlite" {
+		env.Exec(t, `CREATE TRIGGER broken BEFORE DELETE ON `+table+` BEGIN SELECT RAISE(ABORT, 'broken off'); END`)
+		return func() { env.Exec(t, `DROP TRIGGER broken`) }
 	}
-	mended = map[string]string{"sqlite": `DROP TRIGGER broken`, "postgres": `DROP TRIGGER broken ON leads`}
-)
+	env.Exec(t, `CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken off'; END $$`)
+	env.Exec(t, `CREATE TRIGGER broken BEFORE DELETE ON `+table+` FOR EACH ROW EXECUTE FUNCTION broken()`)
+	return func() { env.Exec(t, `DROP FUNCTION broken CASCADE`) }
+}
+
+// TestASweepThatRemovesNothingSaysSo: who has promised that data goes after its time hears that it has not gone.
+func TestASweepThatRemovesNothingSaysSo(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		agreed(t, env, env.Shop(t))
+		env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED', due_at = NULL`)
+		env.Exec(t, `UPDATE events SET delivery_status = 'delivered'`)
+		env.Exec(t, `INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
+			SELECT tenant_id, id, id, 1, $1, 1, 200, '', 'taken' FROM events`, clock.Real{}.Now().UnixMicro())
+		sweep := func() error { return sweepAfter(env, 1501*day).Retain(t.Context()) }
+		tables := []string{"webhook_attempts", "events", "mandate_acceptances"}
+		for _, table := range tables {
+			mend := breakOff(t, env, table)
+			if err := sweep(); err == nil || env.Count(t, table) == 0 {
+				t.Errorf("nobody hears that %d %s are still there", env.Count(t, table), table)
+			}
+			mend()
+		}
+		must(t, sweep())
+		for _, table := range tables {
+			if left := env.Count(t, table); left != 0 {
+				t.Errorf("%d %s are left", left, table)
+			}
+		}
+	})
+}
 
 // TestTheEvidenceOfALaterMandateIsKept has a payer give another account: what is collected under that mandate belongs to
 // the order of the first one.

@@ -113,6 +113,61 @@ func TestACollectionIsTakenOnce(t *testing.T) {
 	})
 }
 
+// TestOnlyAClosedFileWithNothingInItIsDropped: one that is open may be filled by somebody else at this moment, and the
+// bank will answer to one that has left.
+func TestOnlyAClosedFileWithNothingInItIsDropped(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		file := bankFile(awaitingFile(t, env, env.Shop(t)))
+		env.Write(t, func(tx *store.Tx) error { tx.AddBankFile(file); return nil })
+		for _, c := range []struct {
+			state   store.BankFileState
+			entries int
+			want    error
+		}{
+			{store.BankFileOpen, 0, store.ErrStale},
+			{store.BankFileWritten, 0, store.ErrStale},
+			{store.BankFileSent, 0, store.ErrStale},
+			{store.BankFileClosed, 1, store.ErrStale},
+			{store.BankFileClosed, 0, nil},
+		} {
+			env.Exec(t, `UPDATE bank_files SET state = $1, entry_count = $2`, string(c.state), c.entries)
+			err := env.TryWrite(t, func(tx *store.Tx) error { tx.DropBankFile(file); return nil })
+			if isThere := env.Count(t, "bank_files") == 1; !errors.Is(err, c.want) || isThere != (c.want != nil) {
+				t.Errorf("a file that is %s with %d payments: %v, and it is there: %v", c.state, c.entries, err, isThere)
+			}
+		}
+	})
+}
+
+func TestTheBytesOfAnAnswerAreItsOwn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		answer := func(name string) store.BankStatement {
+			return store.BankStatement{
+				ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Name: name, ContentHash: name, State: store.BankStatementReading,
+			}
+		}
+		one, two := answer("one"), answer("two")
+		for _, of := range []store.BankStatement{one, two} {
+			env.Write(t, func(tx *store.Tx) error {
+				tx.PutBankStatement(of)
+				tx.AddBankStatementPart(of, 1, "first of "+of.Name)
+				tx.AddBankStatementPart(of, 2, "second of "+of.Name)
+				return nil
+			})
+		}
+		for _, of := range []store.BankStatement{one, two} {
+			for number, want := range map[int]string{1: "first of " + of.Name, 2: "second of " + of.Name, 3: ""} {
+				if sealed, err := env.Store.Tenant(shop.ID).BankStatementPart(t.Context(), of, number); err != nil || sealed != want {
+					t.Errorf("part %d of %s is %q, want %q: %v", number, of.Name, sealed, want, err)
+				}
+			}
+		}
+	})
+}
+
 // bankReads are those about files for banks and their answers.
 func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -106,6 +107,27 @@ func TestAnEventThatCommitsLateIsNotSkipped(t *testing.T) {
 
 // Writers and two readers at once: each reader gets every event once, and both get
 // them in the same order.
+// TestAnEventFromBeforeAFeedIsNoNews: a reader writes only where there is something new to number, and an event that was
+// never numbered in its time must not have every reader write from then on.
+func TestAnEventFromBeforeAFeedIsNoNews(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		tenant, since := env.Tenant(t).ID, clock.Real{}.Now().Add(-time.Hour)
+		wantNews := func(want bool) {
+			t.Helper()
+			if news, err := env.Store.Tenant(tenant).HasUnnumbered(t.Context(), since); err != nil || news != want {
+				t.Errorf("there is news: %v, want %v: %v", news, want, err)
+			}
+		}
+		writeEvent(t, env.DB(t), tenant, uuid.MustParse("00000000-0001-7000-8000-000000000000"))
+		wantNews(false)
+		writeEvent(t, env.DB(t), tenant, payment.NewID())
+		wantNews(true)
+		env.Write(t, func(tx *store.Tx) error { _, err := tx.NumberEvents(tenant, since); return err })
+		wantNews(false)
+	})
+}
+
 func TestReadersOfAFeedMissNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {

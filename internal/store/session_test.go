@@ -110,6 +110,37 @@ func TestLeadIsKnownByItsAddress(t *testing.T) {
 	})
 }
 
+// TestWhatACreateLeavesOutOfALeadStays: a merchant that says nothing of a field, as of a phone number, does not take it
+// away; whatever else it says is written.
+func TestWhatACreateLeavesOutOfALeadStays(t *testing.T) {
+	t.Parallel()
+	unsaid := map[string]func(lead *payment.Lead, known payment.Lead){
+		"address":     func(l *payment.Lead, known payment.Lead) { l.Address, l.Unsaid.Address = known.Address, true },
+		"city":        func(l *payment.Lead, known payment.Lead) { l.City, l.Unsaid.City = known.City, true },
+		"postal code": func(l *payment.Lead, known payment.Lead) { l.PostalCode, l.Unsaid.PostalCode = known.PostalCode, true },
+		"phone":       func(l *payment.Lead, known payment.Lead) { l.Phone, l.Unsaid.Phone = known.Phone, true },
+	}
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		for name, leaveOut := range unsaid {
+			t.Run(name, func(t *testing.T) {
+				known := env.Find(t, env.Settled(t, shop).Session.Token).Lead
+				again := env.Draft(shop, storetest.WithEmail(known.Email), func(d *storetest.Draft) {
+					d.Lead.Address, d.Lead.City, d.Lead.PostalCode, d.Lead.Phone = "Ring 2", "Wien", "1010", "+43 1 2345"
+				})
+				want := again.Lead
+				want.ID = known.ID
+				leaveOut(&want, known)
+				again.Lead.Unsaid, want.Unsaid = want.Unsaid, payment.Lead{}.Unsaid
+				if err := env.Create(t, again); err != nil {
+					t.Fatal(err)
+				}
+				storetest.Equal(t, env.Find(t, again.Token).Lead, want)
+			})
+		}
+	})
+}
+
 // email is the lead's that several sessions are made for.
 const email = "anna@example.org"
 
