@@ -85,12 +85,14 @@ type Rows interface {
 }
 
 // statement is one change. One with an error in none is a requirement: when it
-// touches no row, it ends its unit of work with that error.
+// touches no row, it ends its unit of work with that error. What one with a read
+// gives back is read.
 type statement struct {
 	sql  string
 	args []any
 	none error
 	next Continuation
+	read func(Rows) error
 }
 
 // Continuation goes on from the row that a statement wrote, which it calls

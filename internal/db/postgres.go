@@ -345,7 +345,7 @@ func basic(arg any) any {
 // pipeline reads the answers to a batch.
 func pipeline(results pgx.BatchResults, statements []statement) error {
 	for _, s := range statements {
-		if _, err := results.Exec(); err != nil {
+		if err := s.take(results); err != nil {
 			_ = results.Close() // the statement's error says more
 			if s.none != nil && hasCode(err, unmetCode(s)) {
 				return s.none
@@ -354,6 +354,20 @@ func pipeline(results pgx.BatchResults, statements []statement) error {
 		}
 	}
 	return keyError(results.Close())
+}
+
+// take reads the answer to one statement.
+func (s statement) take(results pgx.BatchResults) error {
+	if s.read == nil {
+		_, err := results.Exec()
+		return err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return s.read(&postgresRows{Rows: rows})
 }
 
 // unmetCode is how a requirement ends that touches no row: it divides by their

@@ -190,6 +190,12 @@ type sqliteConversation struct {
 // run stops at a requirement that is not met: the savepoint takes back the rest.
 func (c sqliteConversation) run(ctx context.Context, statements []statement) error {
 	for _, s := range statements {
+		if s.read != nil {
+			if err := c.read(ctx, s); err != nil {
+				return err
+			}
+			continue
+		}
 		text, args := c.clock.write(s.sql, s.args)
 		result, err := c.tx.ExecContext(ctx, text, args...)
 		if err != nil {
@@ -206,6 +212,15 @@ func (c sqliteConversation) run(ctx context.Context, statements []statement) err
 		}
 	}
 	return nil
+}
+
+func (c sqliteConversation) read(ctx context.Context, s statement) error {
+	rows, err := c.query(ctx, s.sql, s.args...)
+	if err != nil {
+		return sqliteKeyError(err)
+	}
+	defer rows.Close()
+	return s.read(rows)
 }
 
 func (c sqliteConversation) query(ctx context.Context, query string, args ...any) (Rows, error) {

@@ -33,6 +33,12 @@ func (tx *Tx) Then(sql string, args ...any) {
 	tx.pending = append(tx.pending, statement{sql: sql, args: args})
 }
 
+// ThenRead adds a statement whose rows are read when the unit is sent, and not before as those of Query: a unit that
+// needs no more than that is one exchange. What was read holds once the unit is written.
+func (tx *Tx) ThenRead(sql string, read func(Rows) error, args ...any) {
+	tx.pending, tx.apart = append(tx.pending, statement{sql: sql, args: args, read: read}), true
+}
+
 // Continue adds a statement that another one goes on from. With an error in none
 // it is a requirement.
 func (tx *Tx) Continue(none error, sql string, next Continuation, args ...any) {

@@ -53,8 +53,7 @@ type Delivery struct {
 func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, limit int) ([]Delivery, error) {
 	result, err := t.Query(ctx, `
 		SELECT id, kind, payload, token_sealed, attempt_count, failure_count FROM events
-		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
-			AND id > $3
+		WHERE `+isInLine+` AND id > $3
 		ORDER BY id LIMIT $4`, profileID, after, limit)
 	return db.Collect(result, err, func(r db.Rows) (d Delivery, err error) {
 		var payload, sealed string
@@ -65,6 +64,9 @@ func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, l
 		return d, nil
 	})
 }
+
+// isInLine is what is to be sent to an endpoint now.
+const isInLine = `tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL`
 
 // Mask is what may be kept of an answer: a receiver may well repeat what it was
 // sent, and the session's token with it.
@@ -78,14 +80,20 @@ func (d Delivery) Mask(answer string) string {
 // NextRetry is when the first of an endpoint's waiting deliveries may be tried
 // again, on the clock of whoever asks, and the zero time when none waits.
 func (t Tenant) NextRetry(ctx context.Context, profileID uuid.UUID, now time.Time) (at time.Time, err error) {
-	result, err := t.Query(ctx, `
-		SELECT MIN(next_attempt_at) - db_now() FROM events
-		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at IS NOT NULL`, profileID)
+	result, err := t.Query(ctx, nextRetry, profileID)
 	wait, err := db.One(result, err, func(r db.Rows) (wait sql.NullInt64, err error) { return wait, r.Scan(&wait) })
-	if err != nil || !wait.Valid {
-		return time.Time{}, err
+	return retryAt(now, wait), err
+}
+
+const nextRetry = `SELECT MIN(next_attempt_at) - db_now() FROM events
+	WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at IS NOT NULL`
+
+// retryAt is when a wait is over, zero for none.
+func retryAt(now time.Time, wait sql.NullInt64) time.Time {
+	if !wait.Valid {
+		return time.Time{}
 	}
-	return now.Add(time.Duration(wait.Int64) * time.Microsecond), nil
+	return now.Add(time.Duration(wait.Int64) * time.Microsecond)
 }
 
 // LineUpRetries puts waiting deliveries back into line, those that may be tried

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,42 +20,63 @@ type EndpointState struct {
 	PausedUntil time.Time
 }
 
+// Lease is an endpoint that an owner has for a time, with what its work begins with.
+type Lease struct {
+	State        EndpointState
+	SetupVersion int64
+	// NextRetry is as in Tenant.NextRetry.
+	NextRetry time.Time
+}
+
 // LeaseEndpoint gives an endpoint to one owner for a time, unless another has it.
 // An owner who asks again keeps it for longer. Leases and pauses are judged by the
 // database's clock; what is given is on the owner's, who says what that shows.
-func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, now time.Time, within time.Duration) (state EndpointState, ok bool, err error) {
+func (s *Store) LeaseEndpoint(ctx context.Context, e Endpoint, owner uuid.UUID, now time.Time, within time.Duration) (lease Lease, ok bool, err error) {
+	var given []Lease
 	err = s.Write(ctx, now, func(tx *Tx) error {
 		tx.Relax() // a lease that a power cut takes away has no holder either
-		result, err := tx.Query(`
-			INSERT INTO webhook_endpoints
-				(tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
-			SELECT $1, $2, $3, db_now() + $4, 0, 0, 0 WHERE `+unlessRestored+`
-			ON CONFLICT (tenant_id, webhook_profile_id) DO UPDATE
-				SET lease_owner = excluded.lease_owner, leased_until = excluded.leased_until
-				WHERE webhook_endpoints.leased_until <= db_now() OR webhook_endpoints.lease_owner = excluded.lease_owner
-			RETURNING failure_count, pause_count, paused_until - db_now()`,
-			e.TenantID, e.ProfileID, owner, within.Microseconds())
-		state, err = db.One(result, err, func(r db.Rows) (s EndpointState, err error) {
-			var left int64
-			err = r.Scan(&s.FailureCount, &s.PauseCount, &left)
-			if left > 0 {
-				s.PausedUntil = now.Add(time.Duration(left) * time.Microsecond)
-			}
-			return s, err
-		})
-		return err
+		tx.ThenRead(leaseEndpoint, func(rows db.Rows) (err error) {
+			given, err = db.Collect(rows, nil, func(r db.Rows) (Lease, error) { return scanLease(r, now) })
+			return err
+		}, e.TenantID, e.ProfileID, owner, within.Microseconds())
+		return nil
 	})
-	if errors.Is(err, db.ErrNoRow) {
-		return EndpointState{}, false, nil
+	if err != nil || len(given) == 0 {
+		return Lease{}, false, err
 	}
-	return state, err == nil, err
+	return given[0], true, nil
 }
 
-// ReleaseEndpoint lets others have an endpoint.
-func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID) {
+const leaseEndpoint = `
+	INSERT INTO webhook_endpoints
+		(tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
+	SELECT $1, $2, $3, db_now() + $4, 0, 0, 0 WHERE ` + unlessRestored + `
+	ON CONFLICT (tenant_id, webhook_profile_id) DO UPDATE
+		SET lease_owner = excluded.lease_owner, leased_until = excluded.leased_until
+		WHERE webhook_endpoints.leased_until <= db_now() OR webhook_endpoints.lease_owner = excluded.lease_owner
+	RETURNING failure_count, pause_count, paused_until - db_now(), (SELECT setup_version FROM tenants WHERE id = $1), (` + nextRetry + `)`
+
+func scanLease(r db.Rows, now time.Time) (l Lease, err error) {
+	var left int64
+	var wait sql.NullInt64
+	err = r.Scan(&l.State.FailureCount, &l.State.PauseCount, &left, &l.SetupVersion, &wait)
+	if left > 0 {
+		l.State.PausedUntil = now.Add(time.Duration(left) * time.Microsecond)
+	}
+	l.NextRetry = retryAt(now, wait)
+	return l, err
+}
+
+// ReleaseEndpoint lets others have an endpoint, and says whether something is in line for it. Whoever puts something into
+// line that is not seen here finds the endpoint free: it was let go before.
+func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID, isDue *bool) {
 	tx.Then(`
 		UPDATE webhook_endpoints SET leased_until = 0
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`, e.TenantID, e.ProfileID, owner)
+	tx.ThenRead(`SELECT 1 FROM events WHERE `+isInLine+` LIMIT 1`, func(rows db.Rows) error {
+		*isDue = rows.Next()
+		return rows.Err()
+	}, e.TenantID, e.ProfileID)
 }
 
 // SaveEndpoint remembers how a receiver does, as its owner sees it at tx.At.

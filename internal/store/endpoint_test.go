@@ -18,11 +18,11 @@ func TestAnEndpointHasOneOwner(t *testing.T) {
 		lease := func(owner [16]byte, at time.Time) (store.EndpointState, bool) {
 			t.Helper()
 			env.Now = at
-			state, ok, err := env.Store.LeaseEndpoint(t.Context(), e, owner, at, time.Minute)
+			given, ok, err := env.Store.LeaseEndpoint(t.Context(), e, owner, at, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return state, ok
+			return given.State, ok
 		}
 		if _, ok := lease(mine, now); !ok {
 			t.Fatal("nobody has it, and it is not given")
@@ -40,7 +40,7 @@ func TestAnEndpointHasOneOwner(t *testing.T) {
 		t.Run("who has lost it says nothing of its receiver any more", func(t *testing.T) {
 			env.Write(t, func(tx *store.Tx) error {
 				tx.SaveEndpoint(e, mine, saved)
-				tx.ReleaseEndpoint(e, mine)
+				tx.ReleaseEndpoint(e, mine, new(bool))
 				return nil
 			})
 			if state, ok := lease(theirs, now.Add(2*time.Second+time.Minute)); !ok || state != (store.EndpointState{PausedUntil: state.PausedUntil}) || state.PausedUntil.After(now) {
@@ -53,12 +53,73 @@ func TestAnEndpointHasOneOwner(t *testing.T) {
 		t.Run("its owner does", func(t *testing.T) {
 			env.Write(t, func(tx *store.Tx) error {
 				tx.SaveEndpoint(e, theirs, saved)
-				tx.ReleaseEndpoint(e, theirs)
+				tx.ReleaseEndpoint(e, theirs, new(bool))
 				return nil
 			})
 			if state, ok := lease(mine, now.Add(4*time.Second+time.Minute)); !ok || state.FailureCount != 3 || state.PauseCount != 2 || !state.PausedUntil.Equal(saved.PausedUntil) {
 				t.Errorf("the state is %+v, given: %t", state, ok)
 			}
 		})
+	})
+}
+
+// TestALeaseSaysWhereTheWorkBegins: its owner asks for neither.
+func TestALeaseSaysWhereTheWorkBegins(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop, other := env.Shop(t), env.Shop(t)
+		env.Settled(t, shop)
+		env.Settled(t, other)
+		e := store.Endpoint{TenantID: shop.ID, ProfileID: shop.Profile.ID}
+		lease := func() store.Lease {
+			t.Helper()
+			given, ok, err := env.Store.LeaseEndpoint(t.Context(), e, payment.NewID(), env.Now, 0)
+			if err != nil || !ok {
+				t.Fatalf("given: %t, %v", ok, err)
+			}
+			return given
+		}
+		version, err := env.Store.SetupVersion(t.Context(), shop.ID)
+		if given := lease(); err != nil || given.SetupVersion != version || !given.NextRetry.IsZero() {
+			t.Errorf("with nothing to try again it says %+v", given)
+		}
+		waits := func(shop storetest.Shop, until time.Time) {
+			env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE tenant_id = $1`, shop.ID.String(), until.UnixMicro())
+		}
+		waits(shop, env.Now.Add(time.Minute))
+		waits(other, env.Now.Add(time.Second))
+		if given := lease(); !given.NextRetry.Equal(env.Now.Add(time.Minute)) {
+			t.Errorf("the next retry is at %s, at %s now", given.NextRetry, env.Now)
+		}
+	})
+}
+
+// TestWhoLetsAnEndpointGoSeesWhatIsInLine: what came while it was taken had nobody else to send it.
+func TestWhoLetsAnEndpointGoSeesWhatIsInLine(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop, other := env.Shop(t), env.Shop(t)
+		env.Settled(t, other)
+		e := store.Endpoint{TenantID: shop.ID, ProfileID: shop.Profile.ID}
+		release := func() (isDue bool) {
+			env.Write(t, func(tx *store.Tx) error {
+				tx.ReleaseEndpoint(e, payment.NewID(), &isDue)
+				return nil
+			})
+			return isDue
+		}
+		if release() {
+			t.Error("something is in line for another tenant")
+		}
+		env.Settled(t, shop)
+		if !release() {
+			t.Error("what is in line is not seen")
+		}
+		for name, change := range map[string]string{"waits": `next_attempt_at = 5`, "is sent": `next_attempt_at = NULL, delivery_status = 'delivered'`} {
+			env.Exec(t, `UPDATE events SET `+change+` WHERE tenant_id = $1`, shop.ID.String())
+			if release() {
+				t.Errorf("what %s is in line", name)
+			}
+		}
 	})
 }

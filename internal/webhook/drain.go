@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"sepad/internal/merchant"
 	"sepad/internal/store"
 )
 
@@ -63,8 +62,9 @@ type drain struct {
 	trouble error                  // why reading failed last
 	done    []store.DeliveryResult // written while a read was under way
 
-	window    int // attempts that may be under way; grows with each success
-	finished  chan outcome
+	window    int  // attempts that may be under way; grows with each success
+	moves     bool // something has ended since the last look
+	finished  chan *outcome
 	nextRetry time.Time
 
 	results []store.DeliveryResult // not yet being written
@@ -88,49 +88,48 @@ type outcome struct {
 func (d *Deliverer) drain(ctx context.Context, e store.Endpoint, again <-chan struct{}) (outlook, error) {
 	for {
 		now := d.Clock.Now()
-		state, ok, err := d.lease(ctx, e, now)
+		lease, ok, err := d.lease(ctx, e, now)
 		if err != nil {
 			return outlook{}, err
 		}
 		if !ok {
 			return outlook{now.Add(lookEvery), true}, nil
 		}
-		r := d.newDrain(e, state, again)
-		ahead, err := r.run(ctx)
+		r := d.newDrain(e, lease, again)
+		ahead, err := r.run(ctx, lease.SetupVersion)
+		// Something may have come into line by another process that found the
+		// endpoint taken.
+		isDue, releaseErr := r.release()
 		if err != nil || ahead.paused || r.stopping {
 			return ahead, err
 		}
-		// Something may have come into line by another process that found the
-		// endpoint taken.
-		left, err := r.tenant.DeliveriesDue(ctx, e.ProfileID, uuid.Nil, 1)
-		if err != nil || len(left) == 0 {
-			return ahead, err
+		if releaseErr != nil || !isDue {
+			return ahead, releaseErr
 		}
 	}
 }
 
 // lease takes an endpoint, or keeps it.
-func (d *Deliverer) lease(ctx context.Context, e store.Endpoint, now time.Time) (store.EndpointState, bool, error) {
+func (d *Deliverer) lease(ctx context.Context, e store.Endpoint, now time.Time) (store.Lease, bool, error) {
 	defer d.turn()()
 	return d.Store.LeaseEndpoint(ctx, e, d.owner, now, leaseFor)
 }
 
-func (d *Deliverer) newDrain(e store.Endpoint, state store.EndpointState, again <-chan struct{}) *drain {
+func (d *Deliverer) newDrain(e store.Endpoint, lease store.Lease, again <-chan struct{}) *drain {
 	return &drain{
-		Deliverer: d, endpoint: e, tenant: d.Store.Tenant(e.TenantID), again: again, state: state, saved: state,
-		backlog: &backlog{clock: d.Real}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan outcome, maxInHand),
+		Deliverer: d, endpoint: e, tenant: d.Store.Tenant(e.TenantID), again: again, state: lease.State, saved: lease.State, nextRetry: lease.NextRetry,
+		backlog: &backlog{clock: d.Real}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan *outcome, maxInHand),
 		found: make(chan found, 1), written: make(chan written, 1),
 	}
 }
 
-// run works until nothing is left, and lets the endpoint go.
-func (r *drain) run(ctx context.Context) (outlook, error) {
-	defer r.release()
+// run works until nothing is left.
+func (r *drain) run(ctx context.Context, setupVersion int64) (outlook, error) {
 	defer r.backlog.clear()
 	if isPaused(r.state, r.Clock.Now()) {
 		return outlook{r.state.PausedUntil, true}, nil
 	}
-	if err := r.prepare(ctx); err != nil {
+	if err := r.prepare(ctx, setupVersion); err != nil {
 		return outlook{}, err
 	}
 	look, renew := time.NewTicker(lookEvery), time.NewTicker(renewEvery)
@@ -174,37 +173,21 @@ func (r *drain) run(ctx context.Context) (outlook, error) {
 }
 
 // prepare reads where to send, and lines up what may be tried again.
-func (r *drain) prepare(ctx context.Context) (err error) {
-	if err := r.readTarget(ctx); err != nil {
-		return err
-	}
-	if r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID, r.Clock.Now()); err != nil {
+func (r *drain) prepare(ctx context.Context, setupVersion int64) error {
+	if err := r.readTarget(ctx, setupVersion); err != nil {
 		return err
 	}
 	return r.recallDue(ctx)
 }
 
-// readTarget reads where deliveries go now.
-func (r *drain) readTarget(ctx context.Context) error {
-	profile, found, err := currentProfile(ctx, r.Store, r.endpoint)
+// readTarget reads where deliveries go by a version of the set-up.
+func (r *drain) readTarget(ctx context.Context, setupVersion int64) error {
+	setup, err := r.Store.Setup(ctx, r.endpoint.TenantID, setupVersion)
 	if err == nil {
+		profile, found := setup.WebhookProfiles[r.endpoint.ProfileID]
 		r.backlog.setTarget(newTarget(profile, found))
 	}
 	return err
-}
-
-// currentProfile reads the profile of an endpoint as it is now, active or not.
-func currentProfile(ctx context.Context, st *store.Store, e store.Endpoint) (p merchant.WebhookProfile, found bool, err error) {
-	version, err := st.SetupVersion(ctx, e.TenantID)
-	if err != nil {
-		return p, false, err
-	}
-	setup, err := st.Setup(ctx, e.TenantID, version)
-	if err != nil {
-		return p, false, err
-	}
-	p, found = setup.WebhookProfiles[e.ProfileID]
-	return p, found, nil
 }
 
 // found is the end of a read.
@@ -274,9 +257,13 @@ func (r *drain) reread() {
 	r.pass++
 }
 
-// look sees what others have put into line and what may be tried again.
+// look sees what others have put into line and what may be tried again. While a
+// receiver keeps what is in line waiting, more of it would wait as well.
 func (r *drain) look(ctx context.Context) {
-	r.reread()
+	if waiting, _ := r.backlog.state(); r.moves || waiting == 0 {
+		r.reread()
+	}
+	r.moves = false
 	r.trouble = r.recallDue(ctx)
 }
 
@@ -305,10 +292,10 @@ func (r *drain) send() {
 		o := r.attempt(to, delivery, began)
 		if !o.delivered() {
 			r.backlog.leave()
-			r.finished <- o
+			r.finished <- &o
 			return
 		}
-		r.finished <- o
+		r.finished <- &o
 	}
 }
 
@@ -342,7 +329,7 @@ func (r *drain) stop() {
 }
 
 // concludeAll takes an outcome, and those that have come with it.
-func (r *drain) concludeAll(ctx context.Context, o outcome) {
+func (r *drain) concludeAll(ctx context.Context, o *outcome) {
 	r.conclude(ctx, o)
 	for range len(r.finished) {
 		r.conclude(ctx, <-r.finished)
@@ -350,10 +337,11 @@ func (r *drain) concludeAll(ctx context.Context, o outcome) {
 }
 
 // conclude takes the result of an attempt and what it says of the endpoint.
-func (r *drain) conclude(ctx context.Context, o outcome) {
+func (r *drain) conclude(ctx context.Context, o *outcome) {
 	now := r.Clock.Now()
-	result := judge(o, r.Schedule, now)
+	result := judge(*o, r.Schedule, now)
 	r.keep(result)
+	r.moves = true
 	r.Observe(outcomeLabel(result), o.took)
 	wasPaused := isProbing(r.state)
 	switch {
@@ -411,13 +399,15 @@ func (r *drain) recall(ctx context.Context, within time.Duration) error {
 // renew keeps the lease and reads the profile again. Whoever has lost the lease
 // begins nothing more; a database that does not answer may do so next time.
 func (r *drain) renew(ctx context.Context) {
-	now := r.Clock.Now()
-	_, ok, err := r.lease(ctx, r.endpoint, now)
+	lease, ok, err := r.lease(ctx, r.endpoint, r.Clock.Now())
 	if err == nil && !ok {
 		r.stop()
 		return
 	}
-	if err := r.readTarget(ctx); err != nil {
+	if err == nil {
+		err = r.readTarget(ctx, lease.SetupVersion)
+	}
+	if err != nil {
 		r.Logger.DebugContext(ctx, "the webhook profile could not be read again", "error", err)
 	}
 }

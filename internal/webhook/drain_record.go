@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
 	"sepad/internal/clock"
 	"sepad/internal/store"
 )
@@ -158,13 +156,14 @@ func (r *drain) finish(ctx context.Context) (ahead outlook, done bool, err error
 		return outlook{}, false, r.recall(ctx, 0)
 	case !r.isDry:
 		return outlook{}, false, nil
-	case r.last != uuid.Nil: // this pass had something: look from the beginning
-		r.reread()
-		return outlook{}, false, nil
 	}
 	if r.lingers(ctx) {
 		r.reread()
-		return outlook{}, false, r.readTarget(ctx)
+		version, err := r.Store.SetupVersion(ctx, r.endpoint.TenantID)
+		if err == nil {
+			err = r.readTarget(ctx, version)
+		}
+		return outlook{}, false, err
 	}
 	return outlook{next: r.nextRetry}, true, nil
 }
@@ -186,19 +185,22 @@ func (r *drain) lingers(ctx context.Context) bool {
 	}
 }
 
-// release lets others have the endpoint. Where that cannot be written the lease
-// runs out by itself.
-func (r *drain) release() {
+// release lets others have the endpoint, and says whether something is in line for
+// it. Where that cannot be written the lease runs out by itself.
+func (r *drain) release() (isDue bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), leaseFor)
 	defer cancel()
-	err := r.inTurn(ctx, func(tx *store.Tx) error {
+	err = r.inTurn(ctx, func(tx *store.Tx) error {
 		if r.state != r.saved {
 			tx.SaveEndpoint(r.endpoint, r.owner, r.state)
+		} else {
+			tx.Relax() // a lease that comes back runs out
 		}
-		tx.ReleaseEndpoint(r.endpoint, r.owner)
+		tx.ReleaseEndpoint(r.endpoint, r.owner, &isDue)
 		return nil
 	})
 	if err != nil {
 		r.Logger.WarnContext(ctx, "a webhook endpoint could not be released", "error", err)
 	}
+	return isDue, err
 }

@@ -159,8 +159,12 @@ func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, 
 
 // checkActive refuses a profile that is switched off.
 func checkActive(ctx context.Context, st *store.Store, e store.Endpoint) error {
-	profile, found, err := currentProfile(ctx, st, e)
-	if err == nil && !(found && profile.Active) {
+	version, err := st.SetupVersion(ctx, e.TenantID)
+	if err != nil {
+		return err
+	}
+	setup, err := st.Setup(ctx, e.TenantID, version)
+	if err == nil && !setup.WebhookProfiles[e.ProfileID].Active {
 		return errSwitchedOff
 	}
 	return err
