@@ -91,6 +91,9 @@ func (w workshop) tryWith(ctx context.Context, name string, living []*verdict, s
 		if err := v.tryAgain(ctx, s); err != nil {
 			return err
 		}
+		if v.killed {
+			fmt.Printf("    found by %s: %s\n", v.by, v.key)
+		}
 	}
 	return nil
 }

@@ -178,6 +178,10 @@ func tryAll(ctx context.Context, chosen []mutant, suites []*suite) (verdicts []v
 		}
 		verdicts = append(verdicts, v)
 	}
-	fmt.Printf("  %d of %d mutants live after the near tests\n", len(survivors(verdicts)), len(verdicts))
+	living := survivors(verdicts)
+	fmt.Printf("  %d of %d mutants live after the near tests\n", len(living), len(verdicts))
+	for _, v := range living {
+		fmt.Printf("    %s (%s)\n", v.key, v.by) // the further tests may take hours, and be broken off
+	}
 	return verdicts, nil
 }
