@@ -40,3 +40,22 @@ func TestAnAddressIsWrittenWhereNoneIsKnownInFull(t *testing.T) {
 		}
 	})
 }
+
+// TestAPayerWhoGivesNoAddressTakesNoneAway: what a merchant has told in part stays until a payer gives all of it.
+func TestAPayerWhoGivesNoAddressTakesNoneAway(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, says := range []struct{ address, city string }{{"", ""}, {"Gasse 1", ""}, {"", "Bern"}} {
+			found := till.Session(t, func(d *storetest.Draft) { d.Lead.Address, d.Lead.City = "Weg 2", "" })
+			in := till.Payment(found)
+			in.Address, in.City = says.address, says.city
+			till.Gateway.Answer(approved)
+			if _, err := till.Pay(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			if lead := till.Env.Find(t, found.Session.Token).Lead; lead.Address != "Weg 2" || lead.City != "" {
+				t.Errorf("after %+v the lead lives at %q in %q", says, lead.Address, lead.City)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -245,6 +246,26 @@ func TestCancelEndsAMerchantsOwnSession(t *testing.T) {
 		}
 		if _, err := till.Cancel(t.Context(), till.Shop.ID, till.Unknown(t).Session.Token); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("while a payment is under way: %v", err)
+		}
+	})
+}
+
+// TestASpoiltTokenIsToldOf: a session whose token cannot be opened any more is found by its id, and somebody is called;
+// nobody is for one that is sound.
+func TestASpoiltTokenIsToldOf(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		for _, spoilt := range []bool{false, true} {
+			id := till.Session(t).Session.ID.String()
+			if spoilt {
+				till.Env.Exec(t, `UPDATE sessions SET token_sealed = 'spoilt' WHERE id = $1`, id)
+			}
+			if _, err := till.Cancel(t.Context(), till.Shop.ID, id); err != nil {
+				t.Error(err)
+			}
+			if told := strings.Contains(till.Log(), "a sealed token cannot be read and needs a person"); told != spoilt {
+				t.Errorf("spoilt: %t, and somebody is told: %t", spoilt, told)
+			}
 		}
 	})
 }

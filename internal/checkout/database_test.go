@@ -2,11 +2,13 @@ package checkout_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -26,12 +28,22 @@ func without(t *testing.T, till *checkouttest.Till, table string, act func()) {
 func TestADatabaseThatFailsIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		// What is told in full reads more, which may fail as well.
+		till.Env.WebhookProfile(t, till.Shop.ID, func(p *merchant.WebhookProfile) { *p = till.Shop.Profile; p.FullPayload = true })
+		rebill := rebilling(t, till)
 		open, setup := till.Unknown(t), till.Setup(t, till.Shop)
 		for _, c := range []struct {
 			name, table string
 			act         func(context.Context) error
 		}{
 			{"open rebills", "transactions", till.AskAboutRebills},
+			{"what an earlier process left open", "transactions", func(ctx context.Context) error {
+				_, err := till.LeftOpen(ctx, till.World.Now(), till.World.Now())
+				return err
+			}},
+			{"what is told of a rebill", "sessions", func(ctx context.Context) error {
+				return till.SettleRebill(ctx, setup, rebill, approved)
+			}},
 			{"what is due next", "sessions", func(ctx context.Context) error {
 				_, _, err := till.NextDue(ctx, till.Time.Now())
 				return err
@@ -105,6 +117,30 @@ func TestAnAnswerThatCouldNotBeWrittenIsNotToldAsWritten(t *testing.T) {
 		}
 		if s := till.Env.Find(t, found.Session.Token).Session; s.Status != payment.SessionCompleted {
 			t.Errorf("asked later, the session is %s", s.Status)
+		}
+	})
+}
+
+// TestAnUnknownOutcomeThatCouldNotBeWrittenDownIsToldOf: the payer hears that the outcome is not known, the operator that
+// nobody wrote it down, and the claim's own date has the gateway asked all the same.
+func TestAnUnknownOutcomeThatCouldNotBeWrittenDownIsToldOf(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		found := till.Session(t)
+		till.Gateway.Silence()
+		till.Gateway.During(func(context.Context) { till.Env.Exec(t, `ALTER TABLE transactions RENAME TO hidden`) })
+		_, err := till.Pay(t.Context(), till.Payment(found))
+		till.Env.Exec(t, `ALTER TABLE hidden RENAME TO transactions`)
+		if payment.KindOf(err) != payment.OutcomeUnknown {
+			t.Errorf("the payer hears %v", err)
+		}
+		if !strings.Contains(till.Log(), "an unknown outcome could not be scheduled") {
+			t.Errorf("the operator hears %q", till.Log())
+		}
+		till.Gateway.Answer(approved)
+		till.World.Pass(silence)
+		if n, err := till.RunLookups(t.Context()); n != 1 || err != nil {
+			t.Errorf("asked about %d: %v", n, err)
 		}
 	})
 }

@@ -218,6 +218,59 @@ func TestOneGatewaysReferenceIsNotAnothers(t *testing.T) {
 	})
 }
 
+// TestABankThatBlamesUsIsToldOf: somebody is called once the account is paused, and not for what was not written.
+func TestABankThatBlamesUsIsToldOf(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, pending)
+		blames := payment.Outcome{Verdict: payment.VerdictDeclined, Decline: payment.Decline{Code: payment.DeclineUnknown, GatewayCode: "AC03"}}
+		till.Gateway.Report(noticeOf(paid.Debit, blames))
+		wantCalls := func(want int) {
+			t.Helper()
+			if calls := strings.Count(till.Log(), "a bank blames the creditor"); calls != want {
+				t.Errorf("somebody is called %d times, want %d: %s", calls, want, till.Log())
+			}
+		}
+		without(t, till, "events", func() {
+			if _, err := till.Notify(t.Context(), till.Shop.Gateway.ID, gateway.Notification{}); err == nil {
+				t.Error("it is told as taken")
+			}
+		})
+		wantCalls(0)
+		if told, err := till.Notify(t.Context(), till.Shop.Gateway.ID, gateway.Notification{}); err != nil || told.Taken != 1 {
+			t.Errorf("%d were taken: %v", told.Taken, err)
+		}
+		wantCalls(1)
+	})
+}
+
+func TestAFileReportsThatAPaymentWentBack(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup, paid := till.Setup(t, till.Shop), till.Paid(t, approved).Transaction
+		at := till.Time.Now().Add(-time.Hour)
+		line := payment.Transaction{GatewayReference: "CB-7", AmountMinor: paid.AmountMinor, Currency: paid.Currency, ProcessedAt: at}
+		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, line, payment.ChargebackReconciled); err != nil {
+			t.Fatal(err)
+		}
+		if d := till.Debit(t, paid.ID); d.Transaction.Status != payment.TransactionChargedBack {
+			t.Errorf("the payment is %s", d.Transaction.Status)
+		}
+		taken, err := till.Store.Tenant(till.Shop.ID).ChargebackByMerchantID(t.Context(), paid.MerchantTransactionID)
+		if err != nil || taken == nil {
+			t.Fatalf("there is no chargeback: %v", err)
+		}
+		if taken.GatewayReference != "CB-7" || taken.AmountMinor != paid.AmountMinor || taken.Currency != "EUR" || !taken.ReportedAt.Equal(at) ||
+			taken.Source != payment.ChargebackReconciled || *taken.TransactionID != paid.ID {
+			t.Errorf("the chargeback is %+v", *taken)
+		}
+		line.AmountMinor++
+		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, line, payment.ChargebackReconciled); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("of another amount: %v", err)
+		}
+	})
+}
+
 func TestWhatAFileReportsSettlesAPendingPayment(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {

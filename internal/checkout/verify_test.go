@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -42,6 +43,31 @@ func TestVerify(t *testing.T) {
 					t.Errorf("the session is %s, in flight: %t", s.Status, s.InFlight())
 				}
 			})
+		}
+	})
+}
+
+// TestAnAnswerThatOthersHaveOvertakenIsNotTheLastWord: while the gateway works on a payment, another process asks, hears
+// that the payer must verify, and the payer has already gone to do so. What the first answer says counts no more, and
+// what the verification comes to is not known yet.
+func TestAnAnswerThatOthersHaveOvertakenIsNotTheLastWord(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		found := till.Session(t)
+		till.Gateway.Answer(declined)
+		till.Gateway.During(func(context.Context) {
+			till.Gateway.Answer(storetest.Verification)
+			till.World.Pass(silence)
+			if n, err := till.RunLookups(t.Context()); n != 1 || err != nil {
+				t.Errorf("asked about %d: %v", n, err)
+			}
+			till.Gateway.Silence()
+			if _, err := till.Verify(t.Context(), found.Session.Token, ""); payment.KindOf(err) != payment.OutcomeUnknown {
+				t.Errorf("the verification is told as %v", err)
+			}
+		})
+		if result, err := till.Pay(t.Context(), till.Payment(found)); payment.KindOf(err) != payment.OutcomeUnknown {
+			t.Errorf("it is told as %q: %v", result.Status, err)
 		}
 	})
 }
