@@ -52,6 +52,27 @@ func TestARefundIsMadeOnce(t *testing.T) {
 	})
 }
 
+func TestTwoPeopleRefundByTheSamePage(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		c := openCounter(t, s)
+		path := "/dashboard/transactions/" + c.transaction + "/"
+		one, other := signedIn(t, s, store.Finance, apptest.Shop), signedIn(t, s, store.Administrator)
+		page := string(s.Do(t, browse(s, http.MethodGet, path, one)).Want(t, http.StatusOK, nil).Raw)
+		_, seen, _ := strings.Cut(page, `name="seen" value="`)
+		seen, _, _ = strings.Cut(seen, `"`)
+		form := func(key string) url.Values {
+			return url.Values{"amount": {"1.00"}, "request_key": {key}, "seen": {seen}}
+		}
+		send(t, s, one, path+"refund/", form("one's")).Want(t, http.StatusSeeOther, nil)
+		send(t, s, other, path+"refund/", form("the other's")).Want(t, http.StatusConflict, nil)
+		send(t, s, one, path+"refund/", form("one's")).Want(t, http.StatusSeeOther, nil)
+		if got := storetest.Scalar[int](t, s.Env, `SELECT COUNT(*) FROM transactions WHERE type = 'sdd_refund'`); got != 1 {
+			t.Errorf("%d refunds were made, want 1", got)
+		}
+	})
+}
+
 func TestSubscriptionsAreSteered(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -49,6 +49,8 @@ type action struct {
 	IsDanger bool
 	// RequestKey makes sure that it is done once, however often the form is sent.
 	RequestKey string
+	// Seen is what whoever fills it in goes by, "" for nothing that could have changed.
+	Seen string
 }
 
 // field is one of a form.

@@ -10,10 +10,14 @@ import (
 
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
+	"sepad/internal/store"
 	"sepad/internal/store/listing"
 )
 
-var errNoAmount = errors.New("An amount is more than zero.")
+var (
+	errNoAmount          = errors.New("An amount is more than zero.")
+	errRefundedMeanwhile = payment.Conflicting("Something was refunded since this page was shown, and nothing was done now. Look at the payment again, and at what is left of it.")
+)
 
 const (
 	refundPath     = "/dashboard/transactions/{id}/refund/"
@@ -132,6 +136,7 @@ func (d *Dashboard) addMoneyActions(r *http.Request, shown *objectView, t paymen
 			Sentence: "Gives money back to " + whom(t) + ", through " + n.of(t.GatewayID) + ". " + sum + " of " + t.AmountMinor.String() + " " + t.Currency +
 				" are left to refund. It cannot be taken back, and the merchant is told by an event.",
 			Fields: []field{{Name: "amount", Label: "Amount in " + t.Currency, Value: left.String(), Hint: "At most " + sum + ".", Kind: "amount", Required: true}},
+			Seen:   left.String(),
 		})
 	}
 	if t.MayComeBack() {
@@ -165,12 +170,31 @@ func (d *Dashboard) refund(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	refund, err := d.Checkout.Refund(r.Context(), tenantID, id, amount, d.requestKey(r))
+	key := d.requestKey(r)
+	if err := d.checkLeft(r, tenantID, id, key); err != nil {
+		return err
+	}
+	refund, err := d.Checkout.Refund(r.Context(), tenantID, id, amount, key)
 	if err != nil {
 		return err
 	}
 	done := "The refund of " + refund.AmountMinor.String() + " " + refund.Currency + " is " + string(refund.Status) + "."
 	return d.redirect(w, r, "/dashboard/transactions/"+id.String()+"/", done)
+}
+
+// checkLeft refuses a refund by a page that showed more to be left than there is: whoever filled it in has not seen what
+// somebody else gave back meanwhile. A form that is sent twice is done once, as ever.
+func (d *Dashboard) checkLeft(r *http.Request, tenantID, id uuid.UUID, key store.RequestKey) error {
+	seen := r.PostForm.Get("seen")
+	earlier, err := d.Store.Remembered(r.Context(), key)
+	if err != nil || earlier != nil || seen == "" {
+		return err
+	}
+	paid, err := d.Store.Tenant(tenantID).Transaction(r.Context(), id)
+	if err == nil && paid.RefundableMinor().String() != seen {
+		err = errRefundedMeanwhile
+	}
+	return err
 }
 
 // chargeBack answers POST /dashboard/transactions/{id}/chargeback/.
