@@ -32,16 +32,36 @@ func (c *Client) Planner() (Planner, bool) {
 // Planner is how an account would plan, false for one that does not, or that cannot
 // be opened.
 func (k Kind) Planner(account Account) (Planner, bool) {
+	planner, plans := k.opened(account).(Planner)
+	return planner, plans
+}
+
+// opened is an account's adapter, nil for one that cannot be opened.
+func (k Kind) opened(account Account) Adapter {
 	values, read := readSettings(k.Settings, account.Settings)
 	if len(read.unknown)+len(read.wrong) > 0 {
-		return nil, false
+		return nil
 	}
 	adapter, err := k.New(account, values)
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	planner, plans := adapter.(Planner)
-	return planner, plans
+	return adapter
+}
+
+// Fetcher is a gateway whose answers are fetched at a place, and taken away once they are read.
+type Fetcher interface {
+	// Inbox names the place: two accounts that have the same would take each other's answers away.
+	Inbox() string
+}
+
+// Inbox is where an account would fetch answers, "" for one that does not, or that cannot be
+// opened.
+func (k Kind) Inbox(account Account) string {
+	if fetcher, fetches := k.opened(account).(Fetcher); fetches {
+		return fetcher.Inbox()
+	}
+	return ""
 }
 
 // TooOften says in a sentence that a rhythm is too fast for a notice: the next debit

@@ -74,6 +74,9 @@ func (a *Applier) Change(ctx context.Context, tenantID uuid.UUID, now time.Time,
 		if err := t.planAll(nil, everyRecord(t.wanted)); err != nil {
 			return err
 		}
+		if err := p.checkInboxes(); err != nil {
+			return err
+		}
 		return merchant.FieldErrors(p.mistakes)
 	})
 	if err != nil {
@@ -138,6 +141,9 @@ func planFile(file *merchant.File) func(*plan) error {
 			if err := t.planAll(tenant.APIKeys, t.adopt(tenant)); err != nil {
 				return err
 			}
+		}
+		if err := p.checkInboxes(); err != nil {
+			return err
 		}
 		return fileError(p.file, p.mistakes)
 	}

@@ -26,6 +26,7 @@ type plan struct {
 	// locate says where a record's field was written.
 	locate func(id uuid.UUID, field string) (line int, path string)
 
+	tenants    []*tenantPlan // whom it is about
 	changes    []Change
 	writes     []func(*store.Tx) error
 	mistakes   []merchant.Mistake
@@ -84,6 +85,7 @@ func (p *plan) read(id uuid.UUID) (*tenantPlan, error) {
 		}
 	}
 	t.wanted = t.stored.Clone()
+	p.tenants = append(p.tenants, t)
 	return t, nil
 }
 

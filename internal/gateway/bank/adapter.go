@@ -92,6 +92,9 @@ func (a *Adapter) PreparesUntil(at time.Time) payment.Date {
 // NoticeDays is how many days before a debit payers are told of it.
 func (a *Adapter) NoticeDays() int { return a.Terms.NoticeDays }
 
+// Inbox is where the bank's answers lie.
+func (a *Adapter) Inbox() string { return a.Terms.Inbox() }
+
 // Debit is a payment as a file has it.
 func Debit(charge gateway.Charge) *iso20022.Debit {
 	return &iso20022.Debit{

@@ -8,9 +8,12 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
+	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // the bank's time zone is needed where the machine knows none
@@ -143,6 +146,14 @@ func (t *Terms) readPlace(v gateway.Values) error {
 		}
 	}
 	return nil
+}
+
+// Inbox names where the bank's answers are fetched, alike for all accounts that fetch them there.
+func (t *Terms) Inbox() string {
+	if t.SFTP == nil {
+		return path.Clean(t.Folder)
+	}
+	return t.SFTP.User + "@" + net.JoinHostPort(strings.ToLower(t.SFTP.Host), strconv.Itoa(t.SFTP.Port)) + path.Clean(t.SFTP.In)
 }
 
 // For completes the terms with the tenant's creditor, and says what is missing.

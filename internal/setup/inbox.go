@@ -1,0 +1,80 @@
+package setup
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
+)
+
+// checkInboxes keeps two accounts from fetching answers at one place, whosever they are and
+// also where one is switched off: whoever reads an answer takes it away, and what it says of
+// the other's payments would be heard by nobody.
+func (p *plan) checkInboxes() error {
+	for _, t := range p.tenants {
+		for _, id := range inOrder(t.wanted.Gateways) {
+			account := t.wanted.Gateways[id]
+			if t.wanted.Versions[id] == t.stored.Versions[id] || t.inbox(account) == "" {
+				continue
+			}
+			others, err := p.fetchingWith(t, account)
+			if err != nil {
+				return err
+			}
+			if len(others) > 0 {
+				t.wrong(id, t.placeOf(account), "%s: answers are fetched there already. Whoever reads one takes it away, so that each account needs a place of its own.", strings.Join(others, ", "))
+			}
+		}
+	}
+	return nil
+}
+
+// fetchingWith names the other accounts that would fetch answers where one does.
+func (p *plan) fetchingWith(t *tenantPlan, account merchant.GatewayAccount) (names []string, err error) {
+	all, err := p.everybody()
+	for _, other := range all {
+		for _, id := range inOrder(other.wanted.Gateways) {
+			if there := other.wanted.Gateways[id]; id != account.ID && other.inbox(there) == t.inbox(account) {
+				names = append(names, there.Name)
+			}
+		}
+	}
+	return names, err
+}
+
+// everybody is each tenant with what it shall have: those of the plan, and the others as they are.
+func (p *plan) everybody() ([]*tenantPlan, error) {
+	all, planned := slices.Clone(p.tenants), map[uuid.UUID]bool{}
+	for _, t := range p.tenants {
+		planned[t.id] = true
+	}
+	tenants, err := p.applier.Store.Tenants(p.ctx)
+	for _, tenant := range tenants {
+		if planned[tenant.ID] {
+			continue
+		}
+		stored, err := p.applier.Store.CurrentSetup(p.ctx, tenant.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &tenantPlan{plan: p, id: tenant.ID, wanted: stored})
+	}
+	return all, err
+}
+
+// inbox is where an account fetches answers, "" for one that does not.
+func (t *tenantPlan) inbox(account merchant.GatewayAccount) string {
+	return t.applier.Kinds[account.Adapter].Inbox(t.opened(account))
+}
+
+// placeOf is the setting that says where an account's files lie.
+func (t *tenantPlan) placeOf(account merchant.GatewayAccount) string {
+	for _, setting := range t.applier.Kinds[account.Adapter].Settings {
+		if _, isGiven := account.Settings[setting.Name]; isGiven && setting.Place {
+			return "settings." + setting.Name
+		}
+	}
+	return "adapter"
+}
