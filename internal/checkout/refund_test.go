@@ -278,6 +278,34 @@ func TestWhatWasReportedAsRefundedIsNotLeft(t *testing.T) {
 	})
 }
 
+// TestARefundOfALostPaymentIsNotMadeAgain: a restored database has lost a payment with its refund, and a file brings both.
+// The payment has another id then.
+func TestARefundOfALostPaymentIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		lost := till.Paid(t, approved).Transaction
+		lost.ID, lost.MerchantTransactionID, lost.CreatedAt = payment.NewID(), "TXN-20261031-LOSTSALE", lost.CreatedAt.AddDate(0, 0, -3)
+		brought := payment.Transaction{
+			ID: payment.NewID(), TenantID: lost.TenantID, GatewayID: lost.GatewayID, MerchantTransactionID: lost.MerchantTransactionID,
+			Status: payment.TransactionApproved, Type: payment.Sale, AmountMinor: lost.AmountMinor, Currency: lost.Currency, Source: payment.SourceImport,
+			ProcessedAt: till.Time.Now(),
+		}
+		till.Env.Write(t, func(tx *store.Tx) error {
+			tx.AddTransaction(brought, nil)
+			return nil
+		})
+		refund := reportRefund(t, till, lost, 1_00, 0, payment.TransactionApproved)
+		asked := payment.Minor(1_00)
+		got, err := till.Refund(t.Context(), till.Shop.ID, brought.ID, &asked, keyed(till, "again"))
+		if err != nil || got.ID != refund || len(till.Gateway.Refunded()) != 0 {
+			t.Errorf("asked for again it is %s, %v, and %d were sent", got.MerchantTransactionID, err, len(till.Gateway.Refunded()))
+		}
+		if now := till.Debit(t, brought.ID).Transaction; now.RefundedMinor != 1_00 {
+			t.Errorf("%s are given back", now.RefundedMinor)
+		}
+	})
+}
+
 // TestWhoeverAsksAtOnceForAReportedRefund: of those who repeat it at the same time, one gets it.
 func TestWhoeverAsksAtOnceForAReportedRefund(t *testing.T) {
 	t.Parallel()

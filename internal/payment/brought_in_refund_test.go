@@ -1,6 +1,9 @@
 package payment
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // reportedRefund is a refund of a payment as a file brings it, of which we know nothing.
 func reportedRefund(paid Transaction, amount Minor, n int) Transaction {
@@ -32,6 +35,23 @@ func TestWhichPaymentARefundGivesBack(t *testing.T) {
 		test.change(&refund)
 		if got := refund.GivesBack(paid); got != test.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestRefundsOfAPaymentThatWasLostAreNamedAlike: a file brings the payment again, under its reference and with an id of its
+// own, on a later day.
+func TestRefundsOfAPaymentThatWasLostAreNamedAlike(t *testing.T) {
+	t.Parallel()
+	paid := collection(t).Transaction
+	for _, reference := range []string{paid.MerchantTransactionID, "1001", "TXN-20261399-ABCDEFGH"} {
+		lost := paid
+		lost.MerchantTransactionID, lost.ProcessedAt = reference, noon
+		again := lost
+		again.ID, again.CreatedAt = NewID(), lost.CreatedAt.AddDate(0, 0, 3)
+		refunds := []Transaction{reportedRefund(lost, 1_00, 2), reportedRefund(again, 1_00, 2)}
+		if !refunds[0].GivesBack(again) || RefundKey(refunds[0]) != RefundKey(refunds[1]) || !strings.HasPrefix(refunds[0].MerchantTransactionID, RefundsDay(again)) {
+			t.Errorf("a refund of %s is %s, and %s where the payment was brought again", reference, refunds[0].MerchantTransactionID, refunds[1].MerchantTransactionID)
 		}
 	}
 }

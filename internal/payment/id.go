@@ -73,15 +73,29 @@ func RebillReference(s Subscription, n int) string {
 // RefundReference is the reference of a refund: what is given back, and the
 // how-many-th it is of those that are alike. It follows from these alone, as that of a
 // rebill does, so that a refund that a restored database has lost is the same refund when
-// it is asked for again, whoever asks. The amount is among them because a gateway would
-// take another one for the first.
+// it is asked for again, whoever asks. The payment is told by its own reference, which a
+// file brings with one that was lost as well. The amount is among them because a gateway
+// would take another one for the first.
 func RefundReference(sale Transaction, amount Minor, n int) string {
-	return reference(sale.CreatedAt, "refund/"+sale.ID.String()+"/"+amount.String()+"/"+strconv.Itoa(n))
+	return reference(sale.refundsDay(), "refund/"+sale.TenantID.String()+"/"+sale.MerchantTransactionID+"/"+amount.String()+"/"+strconv.Itoa(n))
+}
+
+// RefundsDay is how the references of all refunds of a payment begin.
+func RefundsDay(sale Transaction) string { return ReferenceDay(sale.refundsDay()) }
+
+// refundsDay is the day in a payment's own reference, or that of its processing where the
+// name is not one of ours: a file that brings the payment again has both.
+func (t Transaction) refundsDay() time.Time {
+	const form = "TXN-20060102-"
+	if day, err := time.Parse(form, t.MerchantTransactionID[:min(len(form), len(t.MerchantTransactionID))]); err == nil {
+		return day
+	}
+	return t.ProcessedAt
 }
 
 // RefundKey is a refund's idempotency key, which follows from its reference.
 func RefundKey(refund Transaction) string {
-	return uuid.NewSHA1(*refund.RefundOf, []byte(refund.MerchantTransactionID)).String()
+	return uuid.NewSHA1(refund.TenantID, []byte(refund.MerchantTransactionID)).String()
 }
 
 // reference has the form of NewMerchantTransactionID and follows from a name.

@@ -188,7 +188,7 @@ func (tx *Tx) ClaimRefund(c payment.Change) {
 // ReportedRefunds are refunds that a processor has reported, that went through or are on their way, and that nobody has
 // asked for here: those of a payment, and others that are named after its day.
 func (t Tenant) ReportedRefunds(ctx context.Context, paid payment.Transaction) ([]payment.Transaction, error) {
-	result, err := t.Query(ctx, reportedRefunds, paid.ID, payment.ReferenceDay(paid.CreatedAt))
+	result, err := t.Query(ctx, reportedRefunds, paid.ID, payment.RefundsDay(paid))
 	return db.Collect(result, err, scanTransaction)
 }
 
