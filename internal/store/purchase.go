@@ -37,9 +37,7 @@ func (tx *Tx) ClaimAttempt(c payment.Change, sealedIBAN string) {
 		WHERE tenant_id = $1 AND id = $2 AND status || '' = 'PENDING' AND open_transaction_id IS NULL
 			AND attempts_used = $3 - 1 AND expires_at > $5 AND COALESCE(last_transaction_id, $6) = $6`,
 		s.TenantID, s.ID, s.AttemptsUsed, t.ID, db.Micros(tx.At), orNil(c.Before.Session.LastTransactionID))
-	order := *o
-	order.SessionID, order.CreatedAt, order.UpdatedAt = s.ID, tx.At, tx.At
-	tx.Then(insertOrder, append([]any{s.TenantID}, Orders.Values(&order)...)...)
+	tx.Then(insertOrder, append([]any{s.TenantID}, Orders.Values(o)...)...)
 	tx.Then(insertTransaction, tx.newTransactionValues(t, sealedIBAN)...)
 }
 
