@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -125,6 +127,32 @@ func TestAnUpgradeIsFinished(t *testing.T) {
 		if strings.Contains(env.Dump(t), later.Session.Token) {
 			t.Error("a process that runs goes on writing tokens")
 		}
+	})
+}
+
+// TestAnEventWhoseTokenIsSpoiltIsNotTakenForSound: a receiver is not sent what lacks its token, nor nothing at all, and who
+// reads the feed is told that it is not whole.
+func TestAnEventWhoseTokenIsSpoiltIsNotTakenForSound(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		session := env.Session(t, env.Shop(t)).Session
+		event := completed(t, env, session)
+		wantReadable := func(want bool) {
+			t.Helper()
+			tenant := env.Store.Tenant(session.TenantID)
+			due, err := tenant.DeliveriesDue(t.Context(), *session.WebhookProfileID, uuid.Nil, 10)
+			if err != nil || len(due) != 1 || (due[0].Unreadable == nil) != want || strings.Contains(due[0].Payload, session.Token) != want {
+				t.Errorf("%+v would be sent: %v", due, err)
+			}
+			told, err := tenant.Event(t.Context(), event.ID)
+			if err != nil || (told.Unreadable == nil) != want || !strings.Contains(told.Payload, `"status":"COMPLETED"`) ||
+				strings.Contains(told.Payload, session.Token) != want {
+				t.Errorf("%s is told, unreadable: %v: %v", told.Payload, told.Unreadable, err)
+			}
+		}
+		wantReadable(true)
+		env.Exec(t, `UPDATE events SET token_sealed = 'spoilt'`)
+		wantReadable(false)
 	})
 }
 
