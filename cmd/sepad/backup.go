@@ -51,7 +51,7 @@ const unknownTotal = -1
 type restoreCommand struct {
 	File    string   `arg:"" optional:"" placeholder:"FILE" help:"The backup to restore."`
 	Mark    string   `name:"mark" placeholder:"TIME" help:"Restore nothing: note that the database was restored by other means and is as it was at this time (RFC 3339)."`
-	Erased  []string `name:"erased" placeholder:"FILE" help:"Lists of erased persons (sepad leads erased) who are erased again, beside those that lie in the backup's folder."`
+	Erased  []string `name:"erased" placeholder:"FILE" help:"Lists of erased persons (sepad leads erased) who are erased again, beside those that lie in the backup's folder; with --mark these alone."`
 	Release bool     `name:"release" help:"Restore nothing: let billing and webhooks go on although gateways have not answered yet."`
 	outputFlag
 	dataFlags
@@ -66,13 +66,18 @@ func (c *restoreCommand) Validate() error {
 	if (c.File != "") != (c.Mark == "" && !c.Release) || c.Mark != "" && c.Release {
 		return errors.New("give either a FILE to restore, --mark TIME or --release")
 	}
+	if c.Release && len(c.Erased) > 0 {
+		return errors.New("--erased goes with a FILE to restore or with --mark TIME")
+	}
 	return nil
 }
 
 func (c *restoreCommand) Run(p *program) error {
 	switch {
 	case c.Release:
-		return c.note(p, func(tx *store.Tx) { tx.ForgetRestore() })
+		return c.use(p, func(st *store.Store, _ config.Access) error {
+			return note(p, st, func(tx *store.Tx) { tx.ForgetRestore() })
+		})
 	case c.Mark == "":
 		return c.restore(p)
 	}
@@ -80,17 +85,45 @@ func (c *restoreCommand) Run(p *program) error {
 	if err != nil {
 		return errors.New("--mark: a time such as 2026-03-31T12:00:00Z is needed")
 	}
-	return c.note(p, func(tx *store.Tx) { tx.MarkRestored(at) })
+	return c.use(p, func(st *store.Store, access config.Access) error {
+		if err := note(p, st, func(tx *store.Tx) { tx.MarkRestored(at) }); err != nil {
+			return err
+		}
+		again, err := c.eraseAgain(p, st, access, nil)
+		if err == nil && !c.JSON {
+			again.tell(p)
+		}
+		return err
+	})
 }
 
 // note changes what the database knows of its being restored.
-func (c *restoreCommand) note(p *program, change func(*store.Tx)) error {
-	return c.use(p, func(st *store.Store, _ config.Access) error {
-		return st.Write(p.ctx, clock.Real{}.Now(), func(tx *store.Tx) error {
-			change(tx)
-			return nil
-		})
+func note(p *program, st *store.Store, change func(*store.Tx)) error {
+	return st.Write(p.ctx, clock.Real{}.Now(), func(tx *store.Tx) error {
+		change(tx)
+		return nil
 	})
+}
+
+// erasedAgain counts the persons who had been erased and were there again; some wait until their payments are settled.
+type erasedAgain struct{ done, waiting int }
+
+// eraseAgain erases whoever is in the lists, or remembered, and is there again.
+func (c *restoreCommand) eraseAgain(p *program, st *store.Store, access config.Access, lists []string) (again erasedAgain, err error) {
+	pr, err := privacyOf(p, st, access)
+	if err == nil {
+		err = readErased(p, pr, append(lists, c.Erased...))
+	}
+	if err == nil {
+		again.done, again.waiting, err = pr.EraseRemembered(p.ctx)
+	}
+	return again, err
+}
+
+func (a erasedAgain) tell(p *program) {
+	if a.done+a.waiting > 0 {
+		fmt.Fprintf(p.stdout, "%d persons who had been erased since were erased again; %d more follow once their payments are settled.\n", a.done, a.waiting)
+	}
 }
 
 func (c *restoreCommand) restore(p *program) error {
@@ -111,18 +144,12 @@ func (c *restoreCommand) restore(p *program) error {
 	if err != nil {
 		return err
 	}
-	var forgotten, waiting int
+	var again erasedAgain
 	target := backup.Target{
 		Address: access.DatabaseURL, Vault: access.Vault, Environment: access.Environment, Now: clock.Real{}.Now(),
 		// Before anybody finds the database in its place, who was erased is erased again.
-		Finish: func(st *store.Store) error {
-			pr, err := privacyOf(p, st, access)
-			if err == nil {
-				err = readErased(p, pr, append(lists, c.Erased...))
-			}
-			if err == nil {
-				forgotten, waiting, err = pr.EraseRemembered(p.ctx)
-			}
+		Finish: func(st *store.Store) (err error) {
+			again, err = c.eraseAgain(p, st, access, lists)
 			return err
 		},
 	}
@@ -131,12 +158,10 @@ func (c *restoreCommand) restore(p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(map[string]any{"as_of": made.CreatedAt, "rows": made.Tally.Rows(), "erased_again": forgotten, "to_be_erased": waiting})
+		return p.printJSON(map[string]any{"as_of": made.CreatedAt, "rows": made.Tally.Rows(), "erased_again": again.done, "to_be_erased": again.waiting})
 	}
 	fmt.Fprintf(p.stdout, "The database is as it was at %s (%d rows). Once it is started, sepad asks the gateways what happened since, and only then bills and sends.\n",
 		made.CreatedAt.Format(time.RFC3339), made.Tally.Rows())
-	if forgotten+waiting > 0 {
-		fmt.Fprintf(p.stdout, "%d persons who had been erased since were erased again; %d more follow once their payments are settled.\n", forgotten, waiting)
-	}
+	again.tell(p)
 	return nil
 }

@@ -115,8 +115,17 @@ func TestAPersonIsErasedAndStaysSo(t *testing.T) {
 			forgetful := newSite(t, folder, keys, url(t))
 			forgetful.must("restore", backup)
 			forgetful.must("leads", "export", ada) // as an older backup has it: the lists are what keeps her erased
+			if released := forgetful.run("restore", "--release", "--erased", list); released.code != 2 || !strings.Contains(released.stderr, "--erased goes with") {
+				t.Errorf("a list where nothing is restored: %d %s", released.code, released.stderr)
+			}
+			const again = "1 persons who had been erased since were erased again"
+			if said := forgetful.must("restore", "--mark", "2026-03-31T12:00:00Z", "--erased", list); !strings.Contains(said, again) {
+				t.Errorf("restored by other means it says %s", said)
+			}
+			forgetful.refused("not found", "leads", "export", ada)
+			forgetful.must("leads", "export", bob)
 			restored := newSite(t, folder, keys, url(t))
-			if said := restored.must("restore", backup, "--erased", list); !strings.Contains(said, "1 persons who had been erased since were erased again") {
+			if said := restored.must("restore", backup, "--erased", list); !strings.Contains(said, again) {
 				t.Errorf("it says %s", said)
 			}
 			restored.refused("not found", "leads", "export", ada)
