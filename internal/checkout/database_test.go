@@ -78,6 +78,21 @@ func TestADatabaseThatFailsIsNoAnswer(t *testing.T) {
 	})
 }
 
+// TestASessionThatCouldNotBeReadIsNotMissing: its merchant would take it for one that never was.
+func TestASessionThatCouldNotBeReadIsNotMissing(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		session := till.Session(t).Session
+		without(t, till, "sessions", func() {
+			for _, name := range []string{session.Token, session.ID.String()} {
+				if _, err := till.Cancel(t.Context(), till.Shop.ID, name); err == nil || payment.KindOf(err) == payment.NotFound {
+					t.Errorf("by %s: %v", name[:7], err)
+				}
+			}
+		})
+	})
+}
+
 // TestAPaymentThatCouldNotBeLookedForAgain may have come in together with its chargeback: whoever reported that
 // reports it again.
 func TestAPaymentThatCouldNotBeLookedForAgain(t *testing.T) {

@@ -70,6 +70,23 @@ func TestASessionThatNobodyVerifiedIsEndedByItsGateway(t *testing.T) {
 	})
 }
 
+// TestAVerificationThatCouldNotBeEndedIsSetAside: nobody has asked its gateway, and it is not done.
+func TestAVerificationThatCouldNotBeEndedIsSetAside(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		till.Paid(t, storetest.Verification, storetest.ExpiresIn(time.Hour))
+		till.Time.Pass(time.Hour)
+		without(t, till, "orders", func() {
+			if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil || till.Aside.Len() != 1 {
+				t.Errorf("%d were ended, %d set aside: %v", n, till.Aside.Len(), err)
+			}
+		})
+		if asked := till.Gateway.Asked(); len(asked) != 0 {
+			t.Errorf("the gateway was asked %d times", len(asked))
+		}
+	})
+}
+
 func TestAPendingPaymentIsAskedAboutOnItsDay(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {

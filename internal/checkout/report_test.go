@@ -95,6 +95,21 @@ func TestAReportedRefundSettlesItsPayment(t *testing.T) {
 	})
 }
 
+// TestAReportClosesTheSessionOfAnOpenPayment: nobody else brings the answer for which its payer waits.
+func TestAReportClosesTheSessionOfAnOpenPayment(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		open := till.Unknown(t)
+		said, err := till.SettleReported(t.Context(), till.Setup(t, till.Shop), []checkout.Report{{TransactionID: open.Transaction.ID, Outcome: approved}})
+		if err != nil || said[0] != nil {
+			t.Fatalf("%v: %v", said, err)
+		}
+		if s := till.Env.Find(t, open.Session.Token).Session; s.Status != payment.SessionCompleted || s.OpenTransactionID != nil {
+			t.Errorf("the session is %s, and has an attempt under way: %t", s.Status, s.OpenTransactionID != nil)
+		}
+	})
+}
+
 func TestARefundUnderAKeyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
