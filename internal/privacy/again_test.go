@@ -2,8 +2,10 @@ package privacy_test
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 	"sepad/internal/testenv"
+	"sepad/internal/vault"
 )
 
 // fixed is a clock that stands.
@@ -82,6 +85,21 @@ func TestARestoredBackupBringsNobodyBack(t *testing.T) {
 		}
 		for _, place := range after.found(t) {
 			t.Error("a trace is back in", place)
+		}
+	})
+}
+
+// TestAListThatNobodyOpens is not taken in: the database would need its key from then on.
+func TestAListThatNobodyOpens(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop, pr := env.Shop(t), &privacy.Privacy{Store: env.Store, Clock: fixed(env.Now)}
+		list := `{"tenant_id":"` + shop.ID.String() + `","keys":[{"id":"018f0000-0000-7000-8000-000000000001","key_sealed":"retired:~c2VhbGVk"}],"names":[]}`
+		if _, err := pr.ReadErased(t.Context(), strings.NewReader(list)); !errors.Is(err, vault.ErrUnknownKey) {
+			t.Errorf("its key is unknown, and it is answered %v", err)
+		}
+		if keys, _, err := env.Store.ErasedOf(t.Context(), shop.ID); err != nil || len(keys) != 0 {
+			t.Errorf("%d keys were taken in, %v", len(keys), err)
 		}
 	})
 }

@@ -57,6 +57,9 @@ func (p *Privacy) ReadErased(ctx context.Context, from io.Reader) (names int, er
 		if err != nil {
 			return names, fmt.Errorf("this is not a list of erased persons: %w", err)
 		}
+		if err := p.Store.CheckErasureKeys(ctx, list.TenantID, list.Keys); err != nil {
+			return names, err
+		}
 		err = p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
 			tx.AddErased(list.TenantID, list.Keys, list.Names)
 			return nil

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -159,6 +160,24 @@ func (s *Store) ErasedOf(ctx context.Context, tenantID uuid.UUID) (keys []Erasur
 	result, err = s.Query(ctx, `SELECT id, key_sealed FROM erasure_keys WHERE tenant_id = $1 ORDER BY id`, tenantID)
 	keys, err = db.Collect(result, err, func(r db.Rows) (k ErasureKey, err error) { return k, r.Scan(&k.ID, &k.Sealed) })
 	return keys, names, err
+}
+
+// CheckErasureKeys refuses keys of hashes that are new here and cannot be opened: once they are taken in, no program
+// starts without the encryption key that they are sealed with.
+func (s *Store) CheckErasureKeys(ctx context.Context, tenantID uuid.UUID, keys []ErasureKey) error {
+	known, _, err := s.ErasedOf(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if slices.ContainsFunc(known, func(old ErasureKey) bool { return old.ID == k.ID }) {
+			continue
+		}
+		if _, err := s.vault.Open(k.Sealed, bindErasure(tenantID, k.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AddErased takes in what another database remembers of a tenant's erased persons.

@@ -63,6 +63,33 @@ func TestAnErasedPersonIsKnownAgain(t *testing.T) {
 	})
 }
 
+// TestKeysOfErasedPersonsThatNobodyOpens: a list that is older than a change of the encryption key is of use where its key
+// was sealed anew, and would shut everybody out where it was not.
+func TestKeysOfErasedPersonsThatNobodyOpens(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		remember(t, env, shop, env.Session(t, shop).Lead.ID)
+		keys, _, err := env.Store.ErasedOf(t.Context(), shop.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, retired := keys[0], "retired:~c2VhbGVk"
+		for what, c := range map[string]struct {
+			key   store.ErasureKey
+			taken bool
+		}{
+			"its own": {mine, true},
+			"its own, under an encryption key before": {store.ErasureKey{ID: mine.ID, Sealed: retired}, true},
+			"another one, which nobody opens":         {store.ErasureKey{ID: uuid.New(), Sealed: retired}, false},
+		} {
+			if err := env.Store.CheckErasureKeys(t.Context(), shop.ID, []store.ErasureKey{c.key}); (err == nil) != c.taken {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
 // TestWhoIsKnownFromAPaymentAloneIsLockedWithIt: a file may name a holder and no address, and then the payment is all by
 // which the person is found.
 func TestWhoIsKnownFromAPaymentAloneIsLockedWithIt(t *testing.T) {
