@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"sepad/internal/db"
@@ -52,29 +53,42 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	place, isFile := strings.CutPrefix(t.Address, "sqlite:")
-	if !isFile {
-		if err := db.Undump(ctx, t.Address, stream, store.Restoring(m.Schema, m.CreatedAt)); err != nil {
-			return m, err
-		}
-		return m, t.prepare(ctx, t.Address, m)
+	if place, isFile := strings.CutPrefix(t.Address, "sqlite:"); isFile {
+		return m, t.restoreFile(ctx, place, stream, m)
+	}
+	if err := db.Undump(ctx, t.Address, stream, store.Restoring(m.Schema, m.CreatedAt)); err != nil {
+		return m, err
+	}
+	return m, t.prepare(ctx, t.Address, m)
+}
+
+// restoreFile makes an SQLite file, beside its place until it is done. One restore at a time works in a folder: a second
+// would take the draft of the first for what a killed one has left.
+func (t Target) restoreFile(ctx context.Context, place string, stream io.Reader, m Manifest) (err error) {
+	folder, err := os.Open(filepath.Dir(place))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	if syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return fmt.Errorf("another backup is being restored in %s: wait for its end", folder.Name())
 	}
 	if err := db.CheckVacant(place); err != nil {
-		return m, err
+		return err
 	}
 	draft := place + ".restoring"
 	removeDraft(draft) // of a restore that was killed
 	defer removeDraft(draft)
 	if err := db.Undump(ctx, "sqlite:"+draft, stream, ""); err != nil {
-		return m, err
+		return err
 	}
 	if err := t.prepare(ctx, "sqlite:"+draft, m); err != nil {
-		return m, err
+		return err
 	}
 	if err := os.Rename(draft, place); err != nil {
-		return m, err
+		return err
 	}
-	return m, syncFolder(filepath.Dir(place))
+	return folder.Sync()
 }
 
 var errDamaged = errors.New("the backup is damaged or cut off, or was made with another key of the same name")
@@ -155,7 +169,7 @@ func (t Target) prepare(ctx context.Context, address string, m Manifest) (err er
 
 // removeDraft takes away what a restore that failed has left.
 func removeDraft(path string) {
-	for _, suffix := range []string{"", "-wal", "-shm", ".migrate"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".migrate"} {
 		_ = os.Remove(path + suffix) // what stays is in the way of the next one, which says so
 	}
 }

@@ -1,0 +1,37 @@
+package backup_test
+
+import (
+	"testing"
+
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// TestTwoRestoresAtOnce: the second would take what the first has made so far for the rest of a killed one, and one of the
+// two would give its place to the other's, which is not marked yet.
+func TestTwoRestoresAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		path, made := write(t, env)
+		target := elsewhere(t, env)
+		second := target
+		target.Finish = func(*store.Store) error {
+			if _, err := second.Restore(t.Context(), path); err == nil {
+				t.Error("the second one goes through")
+			}
+			return nil
+		}
+		if _, err := target.Restore(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		restored, err := store.Open(t.Context(), target.Address, store.Options{Vault: env.Vault})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer restored.Close()
+		if to, err := restored.RestoredTo(t.Context()); err != nil || !to.Equal(made.CreatedAt) {
+			t.Errorf("it is marked as of %s, %v", to, err)
+		}
+	})
+}
