@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -128,25 +127,26 @@ func alone(ctx context.Context, from *store.Store) error {
 }
 
 // copyFrom makes the new database. An SQLite file has its name once it is complete.
-func (m Move) copyFrom(ctx context.Context, from *store.Store) (db.Tally, error) {
+func (m Move) copyFrom(ctx context.Context, from *store.Store) (sums db.Tally, err error) {
 	place, isFile := strings.CutPrefix(m.To, "sqlite:")
 	if !isFile {
 		return m.fill(ctx, from, m.To)
 	}
-	if err := db.CheckVacant(place); err != nil {
+	folder, err := reserve(place)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
 	draft := place + ".moving"
 	removeDraft(draft)
 	defer removeDraft(draft)
-	sums, err := m.fill(ctx, from, "sqlite:"+draft)
-	if err != nil {
+	if sums, err = m.fill(ctx, from, "sqlite:"+draft); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(draft, place); err != nil {
 		return nil, err
 	}
-	return sums, syncFolder(filepath.Dir(place))
+	return sums, folder.Sync()
 }
 
 // fill brings a database to this version and copies everything into it.

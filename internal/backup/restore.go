@@ -62,20 +62,13 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 	return m, t.prepare(ctx, t.Address, m)
 }
 
-// restoreFile makes an SQLite file, beside its place until it is done. One restore at a time works in a folder: a second
-// would take the draft of the first for what a killed one has left.
+// restoreFile makes an SQLite file, beside its place until it is done.
 func (t Target) restoreFile(ctx context.Context, place string, stream io.Reader, m Manifest) (err error) {
-	folder, err := os.Open(filepath.Dir(place))
+	folder, err := reserve(place)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	if syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return fmt.Errorf("another backup is being restored in %s: wait for its end", folder.Name())
-	}
-	if err := db.CheckVacant(place); err != nil {
-		return err
-	}
 	draft := place + ".restoring"
 	removeDraft(draft) // of a restore that was killed
 	defer removeDraft(draft)
@@ -89,6 +82,24 @@ func (t Target) restoreFile(ctx context.Context, place string, stream io.Reader,
 		return err
 	}
 	return folder.Sync()
+}
+
+// reserve locks the folder of a place where nothing lies, until it is closed. One restore or move at a time works in a
+// folder: a second would take the draft of the first for what a killed one has left.
+func reserve(place string) (folder *os.File, err error) {
+	if folder, err = os.Open(filepath.Dir(place)); err != nil {
+		return nil, err
+	}
+	if syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		err = fmt.Errorf("another database is being restored or moved into %s: wait for its end", folder.Name())
+	}
+	if err == nil {
+		err = db.CheckVacant(place)
+	}
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
 }
 
 var errDamaged = errors.New("the backup is damaged or cut off, or was made with another key of the same name")

@@ -35,3 +35,22 @@ func TestTwoRestoresAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestARestoreBesideAMove: both make a file, and the one that ends last would lie in the place of the other.
+func TestARestoreBesideAMove(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	business(t, env)
+	path, _ := write(t, env)
+	letGo(t, env)
+	target := elsewhere(t, env)
+	move := moving(env, &storetest.Env{URL: target.Address, Vault: env.Vault})
+	move.Told = func(string, int64, int64) {
+		if _, err := target.Restore(t.Context(), path); err == nil {
+			t.Error("the restore goes through")
+		}
+	}
+	if _, err := move.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
