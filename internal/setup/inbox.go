@@ -13,17 +13,20 @@ import (
 // also where one is switched off: whoever reads an answer takes it away, and what it says of
 // the other's payments would be heard by nobody.
 func (p *plan) checkInboxes() error {
+	var fetching map[string][]merchant.GatewayAccount // read once, where anybody asks
 	for _, t := range p.tenants {
 		for _, id := range inOrder(t.wanted.Gateways) {
 			account := t.wanted.Gateways[id]
 			if t.wanted.Versions[id] == t.stored.Versions[id] || t.inbox(account) == "" {
 				continue
 			}
-			others, err := p.fetchingWith(t, account)
-			if err != nil {
-				return err
+			if fetching == nil {
+				var err error
+				if fetching, err = p.fetching(); err != nil {
+					return err
+				}
 			}
-			if len(others) > 0 {
+			if others := namesBut(id, fetching[t.inbox(account)]); len(others) > 0 {
 				t.wrong(id, t.placeOf(account), "%s: answers are fetched there already. Whoever reads one takes it away, so that each account needs a place of its own.", strings.Join(others, ", "))
 			}
 		}
@@ -31,17 +34,28 @@ func (p *plan) checkInboxes() error {
 	return nil
 }
 
-// fetchingWith names the other accounts that would fetch answers where one does.
-func (p *plan) fetchingWith(t *tenantPlan, account merchant.GatewayAccount) (names []string, err error) {
+// fetching are the accounts of everybody that fetch answers, by the place.
+func (p *plan) fetching() (map[string][]merchant.GatewayAccount, error) {
 	all, err := p.everybody()
-	for _, other := range all {
-		for _, id := range inOrder(other.wanted.Gateways) {
-			if there := other.wanted.Gateways[id]; id != account.ID && other.inbox(there) == t.inbox(account) {
-				names = append(names, there.Name)
+	at := map[string][]merchant.GatewayAccount{}
+	for _, t := range all {
+		for _, id := range inOrder(t.wanted.Gateways) {
+			if place := t.inbox(t.wanted.Gateways[id]); place != "" {
+				at[place] = append(at[place], t.wanted.Gateways[id])
 			}
 		}
 	}
-	return names, err
+	return at, err
+}
+
+// namesBut are the names of accounts other than one.
+func namesBut(id uuid.UUID, accounts []merchant.GatewayAccount) (names []string) {
+	for _, account := range accounts {
+		if account.ID != id {
+			names = append(names, account.Name)
+		}
+	}
+	return names
 }
 
 // everybody is each tenant with what it shall have: those of the plan, and the others as they are.
