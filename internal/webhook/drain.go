@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/merchant"
 	"sepad/internal/store"
 )
 
@@ -174,15 +175,14 @@ func (r *drain) run(ctx context.Context, setupVersion int64) (outlook, error) {
 
 // prepare reads where to send, and lines up what may be tried again.
 func (r *drain) prepare(ctx context.Context, setupVersion int64) error {
-	if err := r.readTarget(ctx, setupVersion); err != nil {
+	if err := r.setTarget(r.Store.Setup(ctx, r.endpoint.TenantID, setupVersion)); err != nil {
 		return err
 	}
 	return r.recallDue(ctx)
 }
 
-// readTarget reads where deliveries go by a version of the set-up.
-func (r *drain) readTarget(ctx context.Context, setupVersion int64) error {
-	setup, err := r.Store.Setup(ctx, r.endpoint.TenantID, setupVersion)
+// setTarget takes where deliveries go from a set-up that was read.
+func (r *drain) setTarget(setup *merchant.Setup, err error) error {
 	if err == nil {
 		profile, found := setup.WebhookProfiles[r.endpoint.ProfileID]
 		r.backlog.setTarget(newTarget(profile, found))
@@ -405,7 +405,7 @@ func (r *drain) renew(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = r.readTarget(ctx, lease.SetupVersion)
+		err = r.setTarget(r.Store.Setup(ctx, r.endpoint.TenantID, lease.SetupVersion))
 	}
 	if err != nil {
 		r.Logger.DebugContext(ctx, "the webhook profile could not be read again", "error", err)

@@ -159,11 +159,7 @@ func (r *drain) finish(ctx context.Context) (ahead outlook, done bool, err error
 	}
 	if r.lingers(ctx) {
 		r.reread()
-		version, err := r.Store.SetupVersion(ctx, r.endpoint.TenantID)
-		if err == nil {
-			err = r.readTarget(ctx, version)
-		}
-		return outlook{}, false, err
+		return outlook{}, false, r.setTarget(r.Store.CurrentSetup(ctx, r.endpoint.TenantID))
 	}
 	return outlook{next: r.nextRetry}, true, nil
 }

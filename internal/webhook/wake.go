@@ -159,11 +159,7 @@ func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, 
 
 // checkActive refuses a profile that is switched off.
 func checkActive(ctx context.Context, st *store.Store, e store.Endpoint) error {
-	version, err := st.SetupVersion(ctx, e.TenantID)
-	if err != nil {
-		return err
-	}
-	setup, err := st.Setup(ctx, e.TenantID, version)
+	setup, err := st.CurrentSetup(ctx, e.TenantID)
 	if err == nil && !setup.WebhookProfiles[e.ProfileID].Active {
 		return errSwitchedOff
 	}
