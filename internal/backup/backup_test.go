@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sepad/internal/backup"
+	"sepad/internal/db"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -473,7 +474,7 @@ func TestWhatIsInTheWayOfABackup(t *testing.T) {
 	t.Run("a restore that was killed is in nobody's way", func(t *testing.T) {
 		path, _ := write(t, env)
 		target := elsewhere(t, env)
-		if err := os.WriteFile(strings.TrimPrefix(target.Address, "sqlite:")+".restoring", []byte(copied), 0o600); err != nil {
+		if err := os.WriteFile(db.DraftOf(strings.TrimPrefix(target.Address, "sqlite:")), []byte(copied), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := target.Restore(t.Context(), path); err != nil {

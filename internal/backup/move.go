@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -132,21 +131,15 @@ func (m Move) copyFrom(ctx context.Context, from *store.Store) (sums db.Tally, e
 	if !isFile {
 		return m.fill(ctx, from, m.To)
 	}
-	folder, err := reserve(place)
+	site, err := reserve(place)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, folder.Close()) }()
-	draft := place + ".moving"
-	removeDraft(draft)
-	defer removeDraft(draft)
-	if sums, err = m.fill(ctx, from, "sqlite:"+draft); err != nil {
+	defer func() { err = errors.Join(err, site.leave()) }()
+	if sums, err = m.fill(ctx, from, site.draft()); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(draft, place); err != nil {
-		return nil, err
-	}
-	return sums, folder.Sync()
+	return sums, site.finish()
 }
 
 // fill brings a database to this version and copies everything into it.

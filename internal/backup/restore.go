@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"sepad/internal/db"
@@ -64,42 +62,18 @@ func (t Target) Restore(ctx context.Context, path string) (Manifest, error) {
 
 // restoreFile makes an SQLite file, beside its place until it is done.
 func (t Target) restoreFile(ctx context.Context, place string, stream io.Reader, m Manifest) (err error) {
-	folder, err := reserve(place)
+	site, err := reserve(place)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, folder.Close()) }()
-	draft := place + ".restoring"
-	removeDraft(draft) // of a restore that was killed
-	defer removeDraft(draft)
-	if err := db.Undump(ctx, "sqlite:"+draft, stream, ""); err != nil {
+	defer func() { err = errors.Join(err, site.leave()) }()
+	if err := db.Undump(ctx, site.draft(), stream, ""); err != nil {
 		return err
 	}
-	if err := t.prepare(ctx, "sqlite:"+draft, m); err != nil {
+	if err := t.prepare(ctx, site.draft(), m); err != nil {
 		return err
 	}
-	if err := os.Rename(draft, place); err != nil {
-		return err
-	}
-	return folder.Sync()
-}
-
-// reserve locks the folder of a place where nothing lies, until it is closed. One restore or move at a time works in a
-// folder: a second would take the draft of the first for what a killed one has left.
-func reserve(place string) (folder *os.File, err error) {
-	if folder, err = os.Open(filepath.Dir(place)); err != nil {
-		return nil, err
-	}
-	if syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		err = fmt.Errorf("another database is being restored or moved into %s: wait for its end", folder.Name())
-	}
-	if err == nil {
-		err = db.CheckVacant(place)
-	}
-	if err != nil {
-		return nil, errors.Join(err, folder.Close())
-	}
-	return folder, nil
+	return site.finish()
 }
 
 var errDamaged = errors.New("the backup is damaged or cut off, or was made with another key of the same name")
@@ -176,11 +150,4 @@ func (t Target) prepare(ctx context.Context, address string, m Manifest) (err er
 		return err
 	}
 	return st.Adopt(ctx, t.Environment, t.Now)
-}
-
-// removeDraft takes away what a restore that failed has left.
-func removeDraft(path string) {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".migrate"} {
-		_ = os.Remove(path + suffix) // what stays is in the way of the next one, which says so
-	}
 }

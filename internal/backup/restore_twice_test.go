@@ -1,8 +1,11 @@
 package backup_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
+	"sepad/internal/db"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -52,5 +55,33 @@ func TestARestoreBesideAMove(t *testing.T) {
 	}
 	if _, err := move.Run(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAServerThatStartsBesideARestore: it would make an empty database in the place, whose log would lie beside the file that
+// comes, and nobody could use that any more.
+func TestAServerThatStartsBesideARestore(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	business(t, env)
+	path, _ := write(t, env)
+	target := elsewhere(t, env)
+	place := strings.TrimPrefix(target.Address, "sqlite:")
+	target.Finish = func(*store.Store) error {
+		if st, err := store.Open(t.Context(), target.Address, store.Options{Vault: env.Vault}); err == nil {
+			t.Error("a database is made in the place", st.Close())
+		} else if !strings.Contains(err.Error(), "is being restored or moved there") {
+			t.Error(err)
+		}
+		if err := db.CheckVacant(place); err != nil {
+			t.Error(err)
+		}
+		return os.WriteFile(place, nil, 0o600) // by one that had looked before the draft was there
+	}
+	if _, err := target.Restore(t.Context(), path); err == nil || !strings.Contains(err.Error(), "somebody began to use the place meanwhile") {
+		t.Errorf("the file of another is replaced: %v", err)
+	}
+	if rest, err := os.Stat(db.DraftOf(place)); err == nil {
+		t.Errorf("%s is left", rest.Name())
 	}
 }

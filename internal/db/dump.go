@@ -204,6 +204,20 @@ func CheckVacant(path string) error {
 	return nil
 }
 
+// DraftOf is where a database that is restored or moved to a path is made. While it lies there, nobody makes an empty one
+// at the path.
+func DraftOf(path string) string { return path + ".unfinished" }
+
+// checkNoDraft refuses to make a database where another one is about to have its place.
+func checkNoDraft(path string) error {
+	_, err := os.Stat(path)
+	_, draftErr := os.Stat(DraftOf(path))
+	if !errors.Is(err, fs.ErrNotExist) || draftErr != nil {
+		return nil
+	}
+	return fmt.Errorf("a database is being restored or moved there; if that was broken off, do it again or remove %s", DraftOf(path))
+}
+
 func undumpFile(path string, in io.Reader) error {
 	if err := CheckVacant(path); err != nil {
 		return err

@@ -125,6 +125,9 @@ func (s *sqlite) intact() error {
 // ownFile makes sure that the file is there and nobody but its owner can read it,
 // whatever the umask. SQLite gives the files beside it (-wal, -shm) the same mode.
 func ownFile(path string) error {
+	if err := checkNoDraft(path); err != nil {
+		return err
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownerOnly)
 	if err != nil {
 		return err

@@ -163,6 +163,8 @@ func AddressFault(text string, environment Environment) string {
 	switch {
 	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "":
 		return "Give an address that begins with http:// or https://."
+	case !isPort(address.Port()):
+		return "The port of an address is a number from 1 to 65535."
 	case address.Scheme == "http" && environment == Production:
 		return "In production an address begins with https://."
 	case address.User != nil:
@@ -170,6 +172,12 @@ func AddressFault(text string, environment Environment) string {
 	default:
 		return ""
 	}
+}
+
+// isPort holds for a port that can be dialled, and for "", the scheme's own.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && port > 0
 }
 
 var colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)

@@ -21,6 +21,9 @@ func ParseTrustedProxies(setting string) (TrustedProxies, error) {
 		if err != nil {
 			return nil, fmt.Errorf("entry %d must be an address or a network such as 10.0.0.0/8", i+1)
 		}
+		if network.Bits() == 0 {
+			return nil, fmt.Errorf("entry %d is everybody, and whoever calls could choose an address: name your proxies' networks", i+1)
+		}
 		proxies = append(proxies, network)
 	}
 	return proxies, nil

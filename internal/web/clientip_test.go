@@ -62,7 +62,7 @@ func TestClientIP(t *testing.T) {
 
 func TestTrustedProxiesAreCheckedAtTheStart(t *testing.T) {
 	t.Parallel()
-	for setting, entry := range map[string]string{"10.0.0.0/8,proxy": "entry 2", "10.0.0.0/33": "entry 1", ",": "entry 1", "10.0.0.1,": "entry 2"} {
+	for setting, entry := range map[string]string{"10.0.0.0/8,proxy": "entry 2", "10.0.0.0/33": "entry 1", ",": "entry 1", "10.0.0.1,": "entry 2", "::1,0.0.0.0/0": "entry 2 is everybody", "::/0": "entry 1 is everybody"} {
 		_, err := ParseTrustedProxies(setting)
 		if err == nil || !strings.Contains(err.Error(), entry) {
 			t.Errorf("%q: got %v", setting, err)
