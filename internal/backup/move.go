@@ -33,9 +33,10 @@ type Move struct {
 
 // Run copies everything into a database that is missing or empty. The old one is
 // marked first, so that no server and no command can use it meanwhile or afterwards:
-// two that both bill would be worse than none. When the move fails its mark is taken
-// back and the new database is empty or gone. A mark that was there before stays: the
-// move that has left it may have come to its end, and the database be in use elsewhere.
+// two that both bill would be worse than none. The copy has that mark too until it is
+// complete: when the move fails it is taken back here, and what there is of the new
+// database cannot be used. A mark that was there before stays: the move that has left
+// it may have come to its end, and the database be in use elsewhere.
 func (m Move) Run(ctx context.Context) (sums db.Tally, err error) {
 	from, err := m.open(ctx, m.From)
 	if err != nil {
@@ -51,7 +52,20 @@ func (m Move) Run(ctx context.Context) (sums db.Tally, err error) {
 	if err != nil {
 		return nil, errors.Join(err, giveUp())
 	}
-	return sums, nil
+	return sums, m.admit(context.WithoutCancel(ctx))
+}
+
+// admit lets the new database be used. From here on the old one stays closed, whatever
+// becomes of this: an answer that is lost does not tell whether the new one is open.
+func (m Move) admit(ctx context.Context) error {
+	to, err := m.open(ctx, m.To)
+	if err == nil {
+		err = errors.Join(to.Settle(ctx, m.Environment, m.Now), to.Close())
+	}
+	if err != nil {
+		err = fmt.Errorf("everything was copied, but the new database may not be open yet: run sepad move --release with its address, never with the old one's: %w", err)
+	}
+	return err
 }
 
 // Release lets an old database be used again that was marked as moved.
@@ -155,8 +169,5 @@ func (m Move) fill(ctx context.Context, from *store.Store, address string) (sums
 	if err := to.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	return from.CopyTo(ctx, to.DB, db.Copying{
-		At: m.Now, Told: m.Told,
-		Then: func(tx *db.Tx) { store.Settle(tx, m.Environment) },
-	})
+	return from.CopyTo(ctx, to.DB, db.Copying{At: m.Now, Told: m.Told})
 }

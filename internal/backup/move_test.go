@@ -1,6 +1,7 @@
 package backup_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -255,6 +256,43 @@ func TestAServerThatWasOutOfTouch(t *testing.T) {
 			}
 			s.Do(t, apptest.Request{Path: "/readyz"}).Want(t, http.StatusServiceUnavailable, nil)
 		})
+	}
+}
+
+// TestAMoveThatIsBrokenOffAtItsEnd is interrupted when everything was copied, while tables are counted: of the two
+// databases one can be used, whichever it is.
+func TestAMoveThatIsBrokenOffAtItsEnd(t *testing.T) {
+	t.Parallel()
+	env, there := storetest.SQLite(t), storetest.Postgres(t)
+	business(t, env)
+	letGo(t, env)
+	there.Vault = env.Vault
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	held, err := there.DB(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Rollback()
+	if _, err := held.ExecContext(t.Context(), `LOCK TABLE sessions IN SHARE UPDATE EXCLUSIVE MODE`); err != nil { // rows can be written
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := moving(env, there).Run(ctx)
+		ended <- err
+	}()
+	apptest.Eventually(t, "the copy is complete", func() bool { return there.Count(t, "sessions") > 0 })
+	interrupt()
+	failed := <-ended
+	usable := 0
+	for _, e := range []*storetest.Env{env, there} {
+		if e.Store.CheckEnvironment(t.Context(), merchant.Sandbox) == nil {
+			usable++
+		}
+	}
+	if failed == nil || usable != 1 {
+		t.Errorf("it ended with %v, and %d databases can be used", failed, usable)
 	}
 }
 

@@ -19,8 +19,6 @@ type Copying struct {
 	At time.Time
 	// Told hears how many rows of how many were written.
 	Told func(table string, done, total int64)
-	// Then is done in the same unit once everything was held against the original.
-	Then func(*Tx)
 }
 
 // CopyTo copies all rows of ours into a database that has the same schema and holds
@@ -40,11 +38,7 @@ func (d *DB) CopyTo(ctx context.Context, to *DB, how Copying) (sums Tally, err e
 			if err := c.copy(); err != nil {
 				return err
 			}
-			if err := c.check(to.engine, sums); err != nil {
-				return err
-			}
-			how.Then(tx)
-			return nil
+			return c.check(to.engine, sums)
 		})
 	})
 	if err != nil {

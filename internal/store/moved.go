@@ -45,9 +45,12 @@ func (s *Store) setEnvironment(ctx context.Context, to string, now time.Time) er
 	})
 }
 
-// Settle makes a copy the database of its environment, in the unit that copied it.
-func Settle(tx *db.Tx, environment merchant.Environment) {
-	tx.Then(`UPDATE deployment SET environment = $1 WHERE id = 1`, string(environment))
+// Settle makes a complete copy, which has the mark of its original, the database of its environment.
+func (s *Store) Settle(ctx context.Context, environment merchant.Environment, now time.Time) error {
+	return s.Write(ctx, now, func(tx *Tx) error {
+		tx.Then(`UPDATE deployment SET environment = $1 WHERE id = 1`, string(environment))
+		return nil
+	})
 }
 
 // CheckUnused refuses a database in which anything lies. One that has a schema and
