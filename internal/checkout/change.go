@@ -66,11 +66,21 @@ func (c *Checkout) settle(ctx context.Context, setup *merchant.Setup, known paym
 		}
 		if !known.Waits(asked) {
 			settled = payment.Change{Debit: known, Before: known}
+			c.tellContradiction(ctx, known, o)
 			return nil
 		}
 		return store.ErrStale
 	})
 	return settled, err
+}
+
+// tellContradiction tells a person of an answer that came when something else was
+// recorded: whoever has collected a payment that counts as refused here may do so twice.
+func (c *Checkout) tellContradiction(ctx context.Context, known payment.Debit, o payment.Outcome) {
+	if _, err := known.Hear(o); err != nil {
+		c.Logger.ErrorContext(ctx, "a gateway's answer contradicts our records and needs a person",
+			"gateway_id", known.Asked().GatewayID, "merchant_transaction_id", known.Asked().MerchantTransactionID, "verdict", o.Verdict)
+	}
 }
 
 // debit reads what a gateway is asked about.

@@ -78,6 +78,8 @@ type Checkout struct {
 	// LookupSchedule says how long to wait before each question about an
 	// unknown outcome; the last wait repeats.
 	LookupSchedule []time.Duration
+
+	agreed agreedClock
 }
 
 // DefaultSessionTTL is how long a session lives unless told otherwise.

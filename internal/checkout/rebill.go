@@ -93,7 +93,7 @@ func (c *Checkout) AskAboutAllOpen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	open, err := c.Store.LookupsBefore(ctx, now.AddDate(1, 0, 0), takeOverBatch)
+	open, err := c.Store.LookupsDue(ctx, now.AddDate(1, 0, 0), takeOverBatch)
 	if err != nil {
 		return err
 	}

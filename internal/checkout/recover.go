@@ -25,7 +25,11 @@ func (LookupJob) Kind() string { return "lookup_unknown_outcomes" }
 // says how many were asked about.
 func (c *Checkout) RunLookups(ctx context.Context) (int, error) {
 	due := func(ctx context.Context, _ time.Time, limit int) ([]store.Due, error) {
-		return c.Store.LookupsDue(ctx, limit)
+		now, isSure, err := c.agreedNow(ctx)
+		if err != nil || !isSure {
+			return nil, err
+		}
+		return c.Store.LookupsDue(ctx, now, limit)
 	}
 	return c.work(ctx, c.now(), due, func(ctx context.Context, one store.Due, _ time.Time) error {
 		return c.lookUp(ctx, one)
@@ -59,7 +63,7 @@ func (c *Checkout) TakeOver(ctx context.Context, startedAt time.Time) error {
 // leftOpen gives payments that were open when a process started: those claimed
 // since then are to be asked about later. Both instants are the database's.
 func (c *Checkout) leftOpen(ctx context.Context, startedAt time.Time, limit int) ([]store.Due, error) {
-	return c.Store.LookupsBefore(ctx, startedAt.Add(c.silence()), limit)
+	return c.Store.LookupsDue(ctx, startedAt.Add(c.silence()-time.Microsecond), limit)
 }
 
 // LeftOpen tells whether any payment that was open when a process started waits

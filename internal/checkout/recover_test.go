@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -214,6 +215,63 @@ func TestAStartStaysUntilEverythingCouldBeAskedAbout(t *testing.T) {
 		}
 		if left(startedAt.Add(silence + time.Microsecond)) {
 			t.Error("the start waits for what follows its schedule by now")
+		}
+	})
+}
+
+// TestADatabaseClockThatIsSetAhead ends the silence of a payment that is on its way, of which its gateway knows nothing yet.
+func TestADatabaseClockThatIsSetAhead(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		var ahead time.Duration
+		till.Env.DatabaseClock = func() time.Time { return till.World.Now().Add(ahead) }
+		look := func(want int) {
+			t.Helper()
+			if n, err := till.RunLookups(t.Context()); n != want || err != nil {
+				t.Errorf("asked about %d, want %d: %v", n, want, err)
+			}
+		}
+		look(0)
+		found := till.Session(t)
+		till.Gateway.Answer(approved)
+		till.Gateway.AnswerEach(map[string]payment.Outcome{})
+		till.Gateway.During(func(context.Context) {
+			ahead = time.Hour
+			look(0)
+		})
+		if result, err := till.Pay(t.Context(), till.Payment(found)); err != nil || result.Transaction.Status != payment.TransactionApproved {
+			t.Errorf("the payment is %s, %v", result.Transaction.Status, err)
+		}
+		left := till.Unknown(t)
+		till.World.Pass(silence)
+		look(0) // a rebill may still be under way
+		till.World.Pass(time.Minute)
+		look(1)
+		if d := till.Debit(t, left.Transaction.ID); d.Transaction.InFlight() {
+			t.Error("what was never sent stays open")
+		}
+	})
+}
+
+// TestAnAnswerThatContradictsWhatWasRecorded is that of a sender who was held up, while its gateway said that it never got the payment.
+func TestAnAnswerThatContradictsWhatWasRecorded(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		found := till.Session(t)
+		till.Gateway.Answer(approved)
+		till.Gateway.AnswerEach(map[string]payment.Outcome{})
+		till.Gateway.During(func(context.Context) {
+			till.Gateway.During(nil)
+			till.World.Pass(silence)
+			if n, err := till.RunLookups(t.Context()); n != 1 || err != nil {
+				t.Errorf("asked about %d, %v", n, err)
+			}
+		})
+		if result, err := till.Pay(t.Context(), till.Payment(found)); err != nil || result.Transaction.Status != payment.TransactionDeclined {
+			t.Errorf("the payment is %s, %v", result.Transaction.Status, err)
+		}
+		if !strings.Contains(till.Log(), "a gateway's answer contradicts our records and needs a person") {
+			t.Errorf("nobody is told: %s", till.Log())
 		}
 	})
 }

@@ -98,7 +98,7 @@ func TestLookups(t *testing.T) {
 			env.Settled(t, shop)
 			lookups := func(ctx context.Context, now time.Time, limit int) ([]store.Due, error) {
 				env.Now = now
-				return env.Store.LookupsDue(ctx, limit)
+				return env.Store.LookupsDue(ctx, now, limit)
 			}
 			due := store.Due{TenantID: shop.ID, ID: open.ID, At: open.Attempt.NextLookupAt, Type: payment.Sale}
 			wantDue(t, lookups, due.At.Add(-time.Microsecond), 10)

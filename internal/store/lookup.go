@@ -116,21 +116,12 @@ func (s *Store) SettlementsDue(ctx context.Context, now time.Time, limit int) ([
 	return db.Collect(result, err, scanDueTransaction)
 }
 
-// LookupsDue gives open attempts whose gateway may be asked, by the database's clock.
-func (s *Store) LookupsDue(ctx context.Context, limit int) ([]Due, error) {
-	return s.lookupsDue(ctx, `db_now()`, limit)
-}
-
-// LookupsBefore gives open attempts whose gateway may be asked before an instant of
-// the database's clock.
-func (s *Store) LookupsBefore(ctx context.Context, at time.Time, limit int) ([]Due, error) {
-	return s.lookupsDue(ctx, `$2`, limit, db.Micros(at.Add(-time.Microsecond)))
-}
-
-func (s *Store) lookupsDue(ctx context.Context, until string, limit int, more ...any) ([]Due, error) {
+// LookupsDue gives open attempts whose gateway may be asked at an instant of the
+// database's clock.
+func (s *Store) LookupsDue(ctx context.Context, at time.Time, limit int) ([]Due, error) {
 	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, next_lookup_at, type FROM transactions
-		WHERE in_flight IS NOT NULL AND next_lookup_at <= `+until+` ORDER BY next_lookup_at LIMIT $1`, append([]any{limit}, more...)...)
+		WHERE in_flight IS NOT NULL AND next_lookup_at <= $1 ORDER BY next_lookup_at LIMIT $2`, db.Micros(at), limit)
 	return db.Collect(result, err, scanDueTransaction)
 }
 

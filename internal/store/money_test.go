@@ -128,7 +128,7 @@ func testRefundRoundTrip(t *testing.T, env *storetest.Env) {
 	storetest.Equal(t, stored.Transaction, claimed.Transaction)
 	refund := env.Debit(t, *claimed.Refund).Transaction
 	storetest.Equal(t, refund, *claimed.Refund)
-	due, err := env.Store.LookupsDue(t.Context(), 10)
+	due, err := env.Store.LookupsDue(t.Context(), env.Now, 10)
 	if err != nil || len(due) != 1 || due[0].ID != refund.ID || due[0].Type != payment.Refund {
 		t.Fatalf("due are %v, error %v", due, err)
 	}

@@ -40,8 +40,8 @@ func picks() []Walk {
 		walking("settlements due", func(ctx context.Context, st *store.Store, at Place) ([]store.Due, error) {
 			return st.SettlementsDue(ctx, at.Before, walkPage)
 		}),
-		walking("look-ups due", func(ctx context.Context, st *store.Store, _ Place) ([]store.Due, error) {
-			return st.LookupsDue(ctx, walkPage)
+		walking("look-ups due", func(ctx context.Context, st *store.Store, at Place) ([]store.Due, error) {
+			return st.LookupsDue(ctx, at.Before, walkPage)
 		}),
 		walking("rebills left open", func(ctx context.Context, st *store.Store, _ Place) ([]store.Due, error) { return st.OpenRebills(ctx) }),
 		walking("unknown outcomes", func(ctx context.Context, st *store.Store, _ Place) (int, error) { return st.UnknownOutcomes(ctx) }),
