@@ -41,11 +41,13 @@ func (c *Checkout) NextDue(ctx context.Context, after time.Time) (time.Time, boo
 
 // work takes what is due in batches until nothing is left that can be done. A
 // piece that another process did first is no fault. One that fails is set aside:
-// it needs a person, and must not hold up what is due behind it.
+// it needs a person, and must not hold up what is due behind it. So is one that is
+// still due after another was to have done it: it would come again without end.
 func (c *Checkout) work(ctx context.Context, now time.Time,
 	read func(context.Context, time.Time, int) ([]store.Due, error),
 	do func(context.Context, store.Due, time.Time) error,
 ) (done int, err error) {
+	leftToOthers := map[uuid.UUID]bool{}
 	for {
 		due, err := read(ctx, now, dueBatch+c.Aside.Len())
 		if err != nil {
@@ -59,9 +61,12 @@ func (c *Checkout) work(ctx context.Context, now time.Time,
 			switch err := do(ctx, one, now); {
 			case ctx.Err() != nil:
 				return done, ctx.Err()
-			case err != nil && !overtaken(err):
+			case err != nil && (leftToOthers[one.ID] || !overtaken(err)):
 				c.SetAside(ctx, one.TenantID, one.ID, err)
 			default:
+				if err != nil {
+					leftToOthers[one.ID] = true
+				}
 				c.Aside.done(one.ID)
 				done++
 			}

@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"errors"
+	"time"
 
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
@@ -26,7 +27,7 @@ func (c *Checkout) Verify(ctx context.Context, token, verificationReference stri
 	if err != nil {
 		return Result{}, err
 	}
-	claimed, err := c.claimVerify(ctx, found.Session)
+	claimed, err := c.claimVerify(ctx, found.Session, now)
 	if err != nil {
 		return Result{}, err
 	}
@@ -34,12 +35,12 @@ func (c *Checkout) Verify(ctx context.Context, token, verificationReference stri
 }
 
 // claimVerify opens the question, so that of two calls at once one asks.
-func (c *Checkout) claimVerify(ctx context.Context, s payment.Session) (payment.Debit, error) {
+func (c *Checkout) claimVerify(ctx context.Context, s payment.Session, now time.Time) (payment.Debit, error) {
 	stored, err := c.Store.Tenant(s.TenantID).DebitOf(ctx, s, *s.LastTransactionID)
 	if err != nil {
 		return payment.Debit{}, err
 	}
-	claimed, err := stored.BeginVerify(c.now())
+	claimed, err := stored.BeginVerify(now)
 	if err != nil {
 		return payment.Debit{}, err
 	}
