@@ -41,21 +41,22 @@ func (d *Dashboard) comeFromProvider(w http.ResponseWriter, r *http.Request) err
 	errand := d.errand(r)
 	d.keepErrand(w, people.Errand{}) // it is good for one answer
 	next := errand.Next
-	if wait := d.judge(r, false); wait > 0 {
-		return d.refuseProvider(w, r, next, &people.WaitError{For: wait})
-	}
 	query := r.URL.Query()
 	if query.Has("error") {
 		return d.refuseProvider(w, r, next, refusedBy(query.Get("error")))
+	}
+	// Counted before the provider is asked: as many as one likes would come in while it takes its time.
+	if wait := d.judge(r, true); wait > 0 {
+		return d.refuseProvider(w, r, next, &people.WaitError{For: wait})
 	}
 	vouched, err := d.People.Provider.Finish(r.Context(), errand, query.Get("state"), query.Get("code"))
 	if err == nil && vouched.Email != "" && !web.IsEmail(vouched.Email) {
 		err = &people.RefusedError{Sentence: "What your provider tells is not an email address."}
 	}
 	if err != nil {
-		d.judge(r, true)
 		return d.refuseProvider(w, r, next, err)
 	}
+	d.forgive(r)
 	cookie, err := d.People.SignInByProvider(r.Context(), vouched, web.ClientText(r.Context()))
 	if err != nil {
 		return d.refuseProvider(w, r, next, err)

@@ -2,15 +2,19 @@ package dashboard_test
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -219,6 +223,53 @@ func TestTheProviderIsNotTrustedBlindly(t *testing.T) {
 				t.Errorf("the browser keeps its errand: %s", set)
 			}
 		})
+	}
+}
+
+// TestAnswersOfAProviderAreCountedFirst has a stranger come back with more codes at once than he may guess in a
+// minute, while the provider takes its time over each.
+func TestAnswersOfAProviderAreCountedFirst(t *testing.T) {
+	t.Parallel()
+	const strangers, guesses = 30, 20
+	var done sync.WaitGroup // who waits at the provider, or has been turned away
+	done.Add(strangers)
+	var asked sync.Map // by code, for each is sent once more in another form
+	slow := http.NewServeMux()
+	provider := httptest.NewServer(slow)
+	t.Cleanup(provider.Close)
+	slow.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"issuer": provider.URL, "authorization_endpoint": provider.URL + "/auth", "token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys",
+		})
+	})
+	slow.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		if _, isKnown := asked.LoadOrStore(r.FormValue("code"), true); !isKnown {
+			done.Done()
+			done.Wait()
+		}
+		w.WriteHeader(http.StatusBadRequest)
+	})
+	s := apptest.SQLite(t, apptest.Options{Change: func(s *config.Settings) {
+		s.OIDC = config.OIDCSettings{Issuer: provider.URL, ClientID: "counter", ClientSecret: "secret"}
+	}})
+	errand := "sepad-oidc=" + base64.RawURLEncoding.EncodeToString([]byte(`{"State":"s","Nonce":"n","Verifier":"v"}`))
+	var all sync.WaitGroup
+	for i := range strangers {
+		all.Go(func() {
+			answer, err := s.TryDo(t, apptest.Request{Path: people.ProviderPath + "?state=s&code=" + strconv.Itoa(i), Header: map[string]string{"Cookie": errand}})
+			if err != nil {
+				t.Error(err)
+			}
+			if answer.Status == http.StatusTooManyRequests {
+				done.Done()
+			}
+		})
+	}
+	all.Wait()
+	codes := 0
+	asked.Range(func(any, any) bool { codes++; return true })
+	if codes != guesses {
+		t.Errorf("the provider was asked about %d codes", codes)
 	}
 }
 

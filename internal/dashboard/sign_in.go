@@ -56,7 +56,7 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return d.again(w, r, "sign_in", err, &shown.Problem, &shown)
 	}
-	d.Guard.Guesses.Forgive(r.Context(), web.ClientKey(r.Context()), d.Guard.Clock.Now())
+	d.forgive(r)
 	d.setCookie(w, cookie.Text)
 	seeOther(w, codePath+"?next="+url.QueryEscape(shown.Next))
 	return nil
@@ -66,6 +66,11 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 // the address has to wait.
 func (d *Dashboard) judge(r *http.Request, isWrong bool) time.Duration {
 	return d.Guard.Guesses.Judge(r.Context(), web.ClientKey(r.Context()), isWrong, d.Guard.Clock.Now())
+}
+
+// forgive takes back what was counted before it was known to be right.
+func (d *Dashboard) forgive(r *http.Request) {
+	d.Guard.Guesses.Forgive(r.Context(), web.ClientKey(r.Context()), d.Guard.Clock.Now())
 }
 
 // again shows a form once more with what was wrong; errors that are not the person's

@@ -70,9 +70,11 @@ type Errand struct {
 	Next string
 }
 
-// asking is a context in which the provider is asked, and not for ever.
+// asking is a context in which the provider is asked, and not for ever. Where it leads elsewhere nobody
+// follows: our secret and its keys would go by whatever address that is.
 func asking(ctx context.Context) context.Context {
-	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience, Transport: bounded{http.DefaultTransport}})
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience, Transport: bounded{http.DefaultTransport}, CheckRedirect: stay})
 }
 
 // bounded cuts answers off that are larger than any sense.
@@ -175,6 +177,9 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 	}
 	if subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(errand.Nonce)) != 1 {
 		return v, &ProviderError{errors.New("its proof is for another sign-in")}
+	}
+	if proof.Subject == "" {
+		return v, &ProviderError{errors.New("its proof is of nobody")} // all of whom would be one
 	}
 	claims := map[string]any{}
 	if err := proof.Claims(&claims); err != nil {

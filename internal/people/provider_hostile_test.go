@@ -188,6 +188,7 @@ func TestAProofThatIsNone(t *testing.T) {
 		{"for somebody else's application", func(h *hostileProvider) { h.claims = set("aud", "another") }},
 		{"of another provider", func(h *hostileProvider) { h.claims = set("iss", "https://login.example") }},
 		{"for another sign-in", func(h *hostileProvider) { h.claims = set("nonce", "of yesterday") }},
+		{"of nobody", func(h *hostileProvider) { h.claims = set("sub", "") }},
 		{"for no sign-in", func(h *hostileProvider) { h.claims = set("nonce", nil) }},
 		{"that is no text", func(h *hostileProvider) { h.proof = func(map[string]any) string { return "" } }},
 		{"with words about somebody else", func(h *hostileProvider) {
@@ -396,5 +397,29 @@ func TestAKeyThatAProviderWithdrawsIsForgotten(t *testing.T) {
 	clock.at = proven.Add(knownFor)
 	if _, err := h.signIn(t.Context(), p); err == nil {
 		t.Error("somebody came in with a key that was withdrawn an hour ago")
+	}
+}
+
+// TestAProviderThatLeadsElsewhere has each of its addresses lead to another one, as after a
+// mistake in its set-up: what is said there is heard by nobody, and our secret stays.
+func TestAProviderThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"/.well-known/openid-configuration", "/token", "/keys", "/me"} {
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			h := newHostileProvider(t)
+			h.claims = func(c map[string]any) { delete(c, "tenants") }
+			h.info = map[string]any{"sub": "ada", "tenants": "Bergladen"}
+			elsewhere := newHostileProvider(t)
+			h.answers[address] = func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, elsewhere.URL+address, http.StatusTemporaryRedirect)
+			}
+			if _, err := h.signIn(t.Context(), h.client()); !isProviderError(err) {
+				t.Errorf("the answer is %v", err)
+			}
+			if asked := elsewhere.asked.Load(); asked > 0 {
+				t.Errorf("%d requests went elsewhere", asked)
+			}
+		})
 	}
 }
