@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/app/apptest"
+	"sepad/internal/recon"
 	"sepad/internal/store/storetest"
 )
 
@@ -45,6 +48,7 @@ func TestReconciliation(t *testing.T) {
 		if got := len(report.Get(t, "unreadable").([]any)); got != 2 {
 			t.Errorf("%d lines could not be compared", got)
 		}
+		report.Want(t, http.StatusOK, apptest.Fields{"unreadable_count": 2})
 		csv := string(s.Do(t, upload(t, reconciliations, "transactions", file, apptest.Body{"format": "csv"})).Raw)
 		for _, want := range []string{
 			"differing,3," + reference(other) + ",,,,,,amount,49.00,48.00,,false\r\n", "missing_here,4,THEIRS-1," + day + ",sdd_sale,approved,10.00,EUR",
@@ -97,6 +101,30 @@ func TestReconciliationOfChargebacks(t *testing.T) {
 		s.Do(t, upload(t, reconciliations, "chargebacks", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 1})
 		wantTransaction(t, s, first, apptest.Fields{"status": "charged_back"})
 		s.Do(t, upload(t, reconciliations, "chargebacks", file, nil)).Want(t, http.StatusOK, apptest.Fields{"missing_here": []any{}, "missing_there": []any{}})
+	})
+}
+
+// TestAFileThatCannotBeRead has a file of another kind, or one that says the same again and again: it is counted and not
+// held in memory, of which a few megabytes of such lines would take a few gigabytes.
+func TestAFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const listed, broken, same = 100_000, 99_990, 50
+		line := "THEIRS-1,,approved,,10.00,EUR," + s.Now(t).Format(time.DateOnly) + ",,,\n"
+		importer := recon.Importer{Store: s.App.Store, Checkout: s.App.Checkout}
+		report, err := importer.Reconcile(t.Context(), recon.ImportRequest{
+			TenantID: uuid.MustParse(apptest.Shop), GatewayID: uuid.MustParse(apptest.Gateway), Kind: recon.ImportTransactions,
+			File: strings.NewReader(header + strings.Repeat("x\n", broken) + strings.Repeat(line, same)),
+		}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := report.UnreadableCount, broken+same-1; got != want || len(report.Unreadable) != listed || report.Open() != want+1 {
+			t.Errorf("%d lines of %d are listed, %d to be looked at", len(report.Unreadable), got, report.Open())
+		}
+		if total := report.Totals[0]; total.File.Count != 1 || total.File.Text != "10.00" {
+			t.Errorf("the file comes to %+v", total.File)
+		}
 	})
 }
 

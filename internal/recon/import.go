@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -231,9 +232,19 @@ func (b *batch) reject(number int, reason error) store.Rejection {
 		if i > 0 {
 			begin = b.ends[i-1]
 		}
-		rejection.Text = decodeText(b.text[begin:b.ends[i]])
+		rejection.Text = shorten(decodeText(b.text[begin:b.ends[i]]))
 	}
 	return rejection
+}
+
+// shownText is how many characters of a line somebody is shown: it may have a mebibyte of them.
+const shownText = 1_000
+
+func shorten(text string) string {
+	if utf8.RuneCountInString(text) <= shownText {
+		return text
+	}
+	return string([]rune(text)[:shownText]) + "…"
 }
 
 func (b *batch) lines() int {
@@ -344,9 +355,12 @@ func readBatches(ctx context.Context, lines *lineReader, how method, batches cha
 	}
 }
 
+// batchText is how much text makes a batch full, however few lines it has: several are held at a time.
+const batchText = 8 << 20
+
 // fill reads lines until the batch is full or the file ends.
 func (b *batch) fill(lines *lineReader, size int, read func(*line, *batch) error) error {
-	for b.lines() < size {
+	for b.lines() < size && len(b.text) < batchText {
 		l, err := lines.next()
 		if err != nil && !isFault(err) {
 			return err

@@ -117,3 +117,33 @@ func FuzzCSVReader(f *testing.F) {
 		}
 	})
 }
+
+// TestLongLinesAreFewAtATime has lines as long as they may be: a batch is full by its text too, and of a line that is not
+// taken only its beginning is shown.
+func TestLongLinesAreFewAtATime(t *testing.T) {
+	t.Parallel()
+	const lines = 24
+	long := strings.Repeat("ü", maxRecord/4) + "\n" // half as long as a line may be
+	reader := &lineReader{csv: newCSVReader(strings.NewReader(strings.Repeat(long, lines)))}
+	batches := make(chan *batch, lines)
+	refuse := func(*line, *batch) error { return errRecordQuotes }
+	if err := readBatches(t.Context(), reader, method{size: 10_000, read: refuse}, batches); err != nil {
+		t.Fatal(err)
+	}
+	close(batches)
+	rejected := 0
+	for b := range batches {
+		rejected += len(b.rejected)
+		if len(b.text) > batchText+maxRecord {
+			t.Errorf("a batch holds %d bytes", len(b.text))
+		}
+		for _, r := range b.rejected {
+			if r.Text != strings.Repeat("ü", shownText)+"…" {
+				t.Fatalf("of line %d %d bytes are shown", r.Line, len(r.Text))
+			}
+		}
+	}
+	if rejected != lines {
+		t.Errorf("%d lines are not taken", rejected)
+	}
+}

@@ -30,6 +30,8 @@ type Report struct {
 	MissingHere  []OneSided   `json:"missing_here"`
 	MissingThere []OneSided   `json:"missing_there"`
 	Unreadable   []Unreadable `json:"unreadable"`
+	// UnreadableCount is how many lines could not be compared, listed or not.
+	UnreadableCount int `json:"unreadable_count"`
 	// Applied counts what was settled by the file.
 	Applied int `json:"applied"`
 }
@@ -91,6 +93,12 @@ type OneSided struct {
 type Unreadable struct {
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
+}
+
+// leaveOut counts lines that could not be compared, and lists as many as there is room for.
+func (r *Report) leaveOut(count int, lines []Unreadable) {
+	r.UnreadableCount += count
+	r.Unreadable = append(r.Unreadable, lines[:min(len(lines), maxListed-len(r.Unreadable))]...)
 }
 
 // Reconcile holds a file against our records of its period. With apply, it
@@ -209,7 +217,7 @@ func (f *fileSide) note(b *batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, rejected := range b.rejected {
-		f.report.Unreadable = append(f.report.Unreadable, Unreadable{rejected.Line, rejected.Reason})
+		f.report.leaveOut(1, []Unreadable{{rejected.Line, rejected.Reason}})
 	}
 	for i := range b.compared {
 		line := &b.compared[i]
@@ -232,23 +240,40 @@ func (f *fileSide) dropRepeated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var repeated []store.Compared
 	if has, err := f.match.HasRepeated(ctx, f.Store); err != nil {
 		return err
 	} else if has {
-		err := f.Store.Write(ctx, f.record.CreatedAt, func(tx *store.Tx) (err error) {
-			repeated, err = tx.DropRepeated(f.match)
-			return err
-		})
-		if err != nil {
+		if err := f.leaveOutRepeated(ctx); err != nil {
 			return err
 		}
 	}
-	for _, line := range repeated {
-		f.balance.of(line.Currency).File.add(-1, -signed(line.Type, line.AmountMinor))
-		f.report.Unreadable = append(f.report.Unreadable, Unreadable{line.Line, "An earlier line has the same merchant_transaction_id."})
-	}
 	slices.SortFunc(f.report.Unreadable, func(a, b Unreadable) int { return a.Line - b.Line })
+	return nil
+}
+
+// leaveOutRepeated takes out what the lines come to of which an earlier one has the reference. That may be all but one,
+// so that nobody holds them.
+func (f *fileSide) leaveOutRepeated(ctx context.Context) error {
+	var repeated balance
+	var lines []Unreadable
+	var count int
+	err := f.Store.Write(ctx, f.record.CreatedAt, func(tx *store.Tx) error {
+		repeated, lines, count = balance{}, nil, 0
+		return tx.DropRepeated(f.match, func(line store.Compared) {
+			count++
+			repeated.of(line.Currency).File.add(1, signed(line.Type, line.AmountMinor))
+			if len(lines) < maxListed {
+				lines = append(lines, Unreadable{line.Line, "An earlier line has the same merchant_transaction_id."})
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for currency, total := range repeated {
+		f.balance.of(currency).File.add(-total.File.Count, -total.File.Minor)
+	}
+	f.report.leaveOut(count, lines)
 	return nil
 }
 

@@ -82,7 +82,7 @@ func (r *Report) writeLists(w io.Writer) error {
 		for _, u := range r.Unreadable[:min(len(r.Unreadable), shownInTable)] {
 			fmt.Fprintf(table, "%d\t%s\n", u.Line, u.Reason)
 		}
-		fmt.Fprintln(table, more(len(r.Unreadable)))
+		fmt.Fprintln(table, more(r.UnreadableCount))
 	}
 	return table.Flush()
 }
@@ -119,7 +119,7 @@ func more(length int) string {
 
 // Open is how many records are still to be looked at by a person.
 func (r *Report) Open() int {
-	return len(r.Differing) + len(r.MissingHere) + len(r.MissingThere) + len(r.Unreadable) - r.Applied
+	return len(r.Differing) + len(r.MissingHere) + len(r.MissingThere) + r.UnreadableCount - r.Applied
 }
 
 // verdict is the one line that somebody in a hurry reads.

@@ -91,16 +91,25 @@ func (m Match) repeated() string {
 	return `SELECT EXISTS (SELECT 1 FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 GROUP BY merchant_transaction_id HAVING COUNT(*) > 1)`
 }
 
-// DropRepeated removes the lines whose reference an earlier line has, and gives them.
-func (tx *Tx) DropRepeated(match Match) ([]Compared, error) {
-	result, err := tx.Query(`
+// DropRepeated removes the lines whose reference an earlier line has, and visits them.
+func (tx *Tx) DropRepeated(match Match, visit func(Compared)) error {
+	rows, err := tx.Query(`
 		DELETE FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 AND EXISTS (
 			SELECT 1 FROM compared_lines e WHERE e.tenant_id = $1 AND e.import_id = $2
 				AND e.merchant_transaction_id = compared_lines.merchant_transaction_id AND e.line < compared_lines.line)
 		RETURNING line, type, amount_minor, currency`, match.TenantID, match.ImportID)
-	return db.Collect(result, err, func(r db.Rows) (c Compared, err error) {
-		return c, r.Scan(&c.Line, &c.Type, &c.AmountMinor, &c.Currency)
-	})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line Compared
+		if err := rows.Scan(&line.Line, &line.Type, &line.AmountMinor, &line.Currency); err != nil {
+			return err
+		}
+		visit(line)
+	}
+	return rows.Err()
 }
 
 // Mismatch is a line and our record of the same reference that do not say the same, or one of them without the other.
