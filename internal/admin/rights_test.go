@@ -197,6 +197,13 @@ func TestAForeignTenantIsNotThere(t *testing.T) {
 				t.Errorf("a colleague sees no %s: %s", list, mine.Raw)
 			}
 		}
+		s.Do(t, apptest.Request{Path: "/admin/v1/exports/transactions/?tenant_id=" + apptest.Shop, Key: rival}).Want(t, http.StatusNotFound, nil)
+		if noted := storetest.Scalar[int](t, s.Env, `SELECT COUNT(*) FROM audit_entries WHERE tenant_id = '`+apptest.Shop+`' AND action = 'list.export'`); noted > 0 {
+			t.Error("the trail of the one tells that the other took its records away")
+		}
+		mine := apptest.Body{"id": apptest.PosterOffer, "name": "Mine", "price": "1.00", "currency": "EUR", "billing_type": "ONE_OFF"}
+		s.Do(t, apptest.Request{Method: "POST", Path: "/admin/v1/tenants/" + apptest.Rival + "/offers/", Key: rival, Body: mine}).
+			WantBad(t, map[string]string{"id": "This id is already taken."})
 	})
 }
 
@@ -281,6 +288,13 @@ func TestPlacesOfTheMachine(t *testing.T) {
 		}
 	}
 	made := s.Do(t, apptest.Request{Method: "POST", Path: ofShop("gateways"), Key: free, Body: account(folder)}).Want(t, http.StatusCreated, nil).Text(t, "id")
+	t.Run("nor by way of another adapter, to which a folder means nothing", func(t *testing.T) {
+		other := account(apptest.Body{"folder": t.TempDir()})
+		other["adapter"], other["active"] = "sandbox", false
+		id := s.Do(t, apptest.Request{Method: "POST", Path: ofShop("gateways"), Key: bound, Body: other}).Want(t, http.StatusCreated, nil).Text(t, "id")
+		s.Do(t, apptest.Request{Method: "PATCH", Path: ofShop("gateways") + id + "/", Key: bound, Body: apptest.Body{"adapter": "bank", "active": true}}).
+			WantBad(t, map[string]string{"settings.folder": "Only an administrator of all tenants may say where files lie."})
+	})
 	t.Run("what is set up already can be kept", func(t *testing.T) {
 		change := apptest.Request{Method: "PATCH", Path: ofShop("gateways") + made + "/", Key: bound, Body: apptest.Body{"descriptor": "NEW"}}
 		s.Do(t, change).Want(t, http.StatusOK, nil)

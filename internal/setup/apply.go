@@ -176,6 +176,9 @@ func (a *Applier) commit(ctx context.Context, now time.Time, prepare func(*plan)
 			err = p.keyTaken()
 		}
 	}
+	if errors.Is(err, store.ErrForeignRecord) { // no plan saw whose it is: not one of the asker's tenants'
+		err = payment.Fields{"id": "This id is already taken."}.Err()
+	}
 	return nil, err
 }
 

@@ -45,7 +45,11 @@ func (t *tenantPlan) mayPlace(kind gateway.Kind, account merchant.GatewayAccount
 	if _, bound := store.Reach(t.ctx); !bound {
 		return true
 	}
-	before, may := t.stored.Gateways[account.ID].Settings, true
+	stored, may := t.stored.Gateways[account.ID], true
+	before := stored.Settings
+	if stored.Adapter != account.Adapter {
+		before = nil // to another adapter they were no places, and nobody asked
+	}
 	for _, setting := range kind.Settings {
 		if setting.Place && !reflect.DeepEqual(account.Settings[setting.Name], before[setting.Name]) {
 			t.wrong(account.ID, "settings."+setting.Name, "Only an administrator of all tenants may say where files lie.")

@@ -93,8 +93,11 @@ func idOrNull(id *uuid.UUID) any {
 }
 
 // Note writes an entry about something that changes nothing in the database, such as a
-// look at evidence.
+// look at evidence. Of a tenant that a call does not reach there is nothing to look at.
 func (s *Store) Note(ctx context.Context, d Deed) error {
+	if d.TenantID != uuid.Nil && !reaches(ctx, d.TenantID) {
+		return errForeign
+	}
 	return s.Write(ctx, time.Time{}, func(tx *Tx) error {
 		tx.Audit(d)
 		return nil
