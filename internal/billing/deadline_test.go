@@ -1,12 +1,15 @@
 package billing_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/clock"
 	"sepad/internal/gateway"
+	"sepad/internal/store/storetest"
 )
 
 // sendable takes the last moment off a charge, which is at most a minute away.
@@ -31,4 +34,34 @@ func TestARebillWithoutAnAnswerIsAskedAboutSoonInsideTheProcess(t *testing.T) {
 			t.Errorf("it is asked about at %s, want %s", attempt.NextLookupAt, want)
 		}
 	}, checkouttest.WithSandboxRules)
+}
+
+// TestADatabaseThatDoesNotAnswerSetsNobodyAside: it is no fault of a subscription, which is billed by the next sweep.
+func TestADatabaseThatDoesNotAnswerSetsNobodyAside(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.Postgres(t)))
+	sub := d.due(t)
+	d.Gateway.Answer(approved)
+	holder, err := d.Env.DB(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.ExecContext(t.Context(), `LOCK TABLE transactions IN SHARE MODE`); err != nil { // rows can be read
+		t.Fatal(err)
+	}
+	d.Patience = 200 * time.Millisecond
+	if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if n := d.Billing.Checkout.Aside.Len(); n != 0 {
+		t.Errorf("%d are set aside: %s", n, d.Log())
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	d.Patience = 0
+	d.bill(t, 1)
+	if after := d.Subscription(t, sub.ID); after.SuccessfulCount != 1 {
+		t.Errorf("it was billed %d times", after.SuccessfulCount)
+	}
 }

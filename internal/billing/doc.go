@@ -16,7 +16,11 @@
 // an open attempt, which is resolved by asking the gateway.
 package billing
 
-import "sepad/internal/checkout"
+import (
+	"time"
+
+	"sepad/internal/checkout"
+)
 
 // Billing holds what the use cases share.
 type Billing struct {
@@ -24,4 +28,6 @@ type Billing struct {
 	// Lanes and PerLane bound how many rebills a process has under way: so many
 	// lanes of so many each. 0 is the usual.
 	Lanes, PerLane int
+	// Patience ends a claim of a database that does not answer. 0 is the usual.
+	Patience time.Duration
 }

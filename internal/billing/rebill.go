@@ -28,9 +28,8 @@ const (
 	usualPerLane = 8
 	// claimTries bounds how many debits of one period are passed over whose
 	// references are taken: by tries that cost nothing, or by pure chance.
-	claimTries = 32
-	// claimPatience ends a claim of a database that does not answer.
-	claimPatience = time.Minute
+	claimTries    = 32
+	usualPatience = time.Minute
 )
 
 // claim is a rebill that is written down and waits to be sent.
@@ -126,8 +125,13 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 // same, and sends it: a rebill that is claimed and not sent is one that its gateway has lost,
 // and its subscription would wait for the next try for days.
 func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(b.Patience, usualPatience))
 	defer cancel()
+	defer func() {
+		if err != nil { // what the driver says of a database that does not answer may be anything
+			err = errors.Join(ctx.Err(), err)
+		}
+	}()
 	for taken := range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
 		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
