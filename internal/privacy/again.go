@@ -3,6 +3,7 @@ package privacy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,44 +17,53 @@ const batch = 500
 
 // RunDue erases whoever is due: those of whom something may have been written since
 // they were erased, and those for whom money was open when a backup brought them
-// back. It counts them.
-func (p *Privacy) RunDue(ctx context.Context) (done int, err error) {
+// back. It counts them. Who cannot be erased holds up nobody, and is tried again later.
+func (p *Privacy) RunDue(ctx context.Context) (done int, failed error) {
 	for {
 		due, err := p.Store.ErasuresDue(ctx, p.Clock.Now(), batch)
 		if err != nil || len(due) == 0 {
-			return done, err
+			return done, errors.Join(failed, err)
 		}
 		for _, d := range due {
-			if err := p.eraseDue(ctx, d); err != nil {
-				return done, err
+			next, err := p.eraseDue(ctx, d)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("lead %s could not be erased: %w", d.ID, err))
 			}
-			done++
+			if err := p.postpone(ctx, d, next); err != nil {
+				return done, errors.Join(failed, err)
+			}
+			if err == nil {
+				done++
+			}
 		}
 	}
 }
 
-func (p *Privacy) eraseDue(ctx context.Context, d store.Due) error {
+// eraseDue erases one and says when to look at them again, the zero time for never.
+func (p *Privacy) eraseDue(ctx context.Context, d store.Due) (next time.Time, err error) {
 	tenant, now := p.Store.Tenant(d.TenantID), p.Clock.Now()
+	soon := now.Add(lookAgainAfter)
 	who, err := tenant.Person(ctx, d.ID)
 	if err != nil {
-		return err
+		return soon, err
 	}
 	first, err := tenant.ErasedAt(ctx, d.ID)
 	if err != nil {
-		return err
+		return soon, err
 	}
-	next := now.Add(lookAgainEvery)
 	switch _, err = p.Erase(ctx, who); {
-	case payment.KindOf(err) == payment.Conflict:
-		next = now.Add(lookAgainAfter)
-	case err != nil:
-		return err
-	case first.IsZero():
-		next = now.Add(lookAgainAfter)
+	case payment.KindOf(err) == payment.Conflict: // their money is open
+		return soon, nil
+	case err != nil, first.IsZero():
+		return soon, err
 	case now.Sub(first) > lookAgainFor:
-		next = time.Time{}
+		return time.Time{}, nil
 	}
-	return p.Store.Write(ctx, now, func(tx *store.Tx) error {
+	return now.Add(lookAgainEvery), nil
+}
+
+func (p *Privacy) postpone(ctx context.Context, d store.Due, next time.Time) error {
+	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
 		tx.PostponeErasure(d.TenantID, d.ID, next)
 		return nil
 	})

@@ -2,6 +2,7 @@ package privacy_test
 
 import (
 	"bytes"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -100,4 +101,31 @@ func TestAListThatNobodyOpens(t *testing.T) {
 			t.Errorf("%d keys were taken in, %v", len(keys), err)
 		}
 	})
+}
+
+// TestWhoCannotBeErasedHoldsUpNobody: the others are erased, the sweep says whom it could not erase, and tries again later.
+func TestWhoCannotBeErasedHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	shop := env.Shop(t)
+	env.Session(t, shop)
+	env.Session(t, shop)
+	env.Exec(t, `UPDATE leads SET erase_due_at = 0`)
+	env.Exec(t, `CREATE TRIGGER broken BEFORE UPDATE OF first_name ON leads WHEN OLD.id = (SELECT MIN(id) FROM leads)
+		BEGIN SELECT RAISE(ABORT, 'the row is broken'); END`)
+	sweep := &privacy.Privacy{Store: env.Store, Clock: fixed(env.Now), Logger: slog.New(slog.DiscardHandler)}
+	if done, err := sweep.RunDue(t.Context()); done != 1 || err == nil || !strings.Contains(err.Error(), "the row is broken") {
+		t.Errorf("%d were erased: %v", done, err)
+	}
+	if done, err := sweep.RunDue(t.Context()); done != 0 || err != nil {
+		t.Errorf("at once again %d were erased: %v", done, err)
+	}
+	env.Exec(t, `DROP TRIGGER broken`)
+	sweep.Clock = fixed(env.Now.Add(time.Hour))
+	if done, err := sweep.RunDue(t.Context()); done == 0 || err != nil {
+		t.Errorf("an hour later %d were erased: %v", done, err)
+	}
+	if named := env.Count(t, "leads WHERE first_name <> ''"); named != 0 {
+		t.Errorf("%d are still named", named)
+	}
 }
