@@ -2,6 +2,8 @@ package privacy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,27 +35,21 @@ const (
 )
 
 // Retain removes what nobody needs any more. It can be interrupted at any time, and
-// two processes may do it at once, each in one place.
+// two processes may do it at once, each in one place. What cannot be removed keeps
+// nothing else.
 func (p *Privacy) Retain(ctx context.Context) error {
 	if p.evidence == nil {
 		p.evidence = map[uuid.UUID]uuid.UUID{}
 	}
-	err := p.retain(ctx, kindSessions, p.Keep.Sessions, func(before store.Past) (int, bool, error) {
+	failed := p.retain(ctx, kindSessions, p.Keep.Sessions, func(before store.Past) (int, bool, error) {
 		return whole(p.Store.ForgetSessions(ctx, p.Clock.Now(), before.Service, step))
 	})
-	if err != nil {
-		return err
-	}
 	tenants, err := p.Store.Tenants(ctx)
-	if err != nil {
-		return err
-	}
+	failed = errors.Join(failed, err)
 	for _, tenant := range tenants {
-		if err := p.retainOf(ctx, tenant); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, p.retainOf(ctx, tenant))
 	}
-	return nil
+	return failed
 }
 
 // removal takes one step, and says whether another is worth it.
@@ -63,7 +59,7 @@ type removal func(before store.Past) (gone int, more bool, err error)
 func whole(gone int, err error) (int, bool, error) { return gone, gone == step, err }
 
 // retainOf removes what one tenant needs no more.
-func (p *Privacy) retainOf(ctx context.Context, tenant merchant.Tenant) error {
+func (p *Privacy) retainOf(ctx context.Context, tenant merchant.Tenant) (failed error) {
 	for _, kind := range []struct {
 		name string
 		kept time.Duration
@@ -84,11 +80,9 @@ func (p *Privacy) retainOf(ctx context.Context, tenant merchant.Tenant) error {
 			return gone, last != uuid.Nil, err
 		}},
 	} {
-		if err := p.retain(ctx, kind.name, kind.kept, kind.work); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, p.retain(ctx, kind.name, kind.kept, kind.work))
 	}
-	return nil
+	return failed
 }
 
 // retain takes steps until nothing is left or it is the next sweep's turn.
@@ -100,7 +94,7 @@ func (p *Privacy) retain(ctx context.Context, kind string, kept time.Duration, w
 	for range steps {
 		gone, more, err := work(before)
 		if total += gone; err != nil {
-			return err
+			return fmt.Errorf("%s could not be removed: %w", kind, err)
 		}
 		if !more {
 			break
