@@ -11,15 +11,7 @@ import (
 // backup, until all of them have answered. So long the store gives out neither
 // subscriptions to bill nor endpoints to send to, whichever process asks.
 func (r *Runner) recall(ctx context.Context) {
-	st := r.checkout.Store
-	to, err := st.RestoredTo(ctx)
-	for err == nil && !to.IsZero() {
-		r.logger.WarnContext(ctx, "the database was restored: gateways are asked before anything is billed or sent", "restored_to", to)
-		if r.askAboutTheLostTime(ctx) {
-			r.logger.InfoContext(ctx, "the gateways have answered; billing and webhooks go on", "restored_to", to)
-			r.resumeDeliveries(ctx)
-			return
-		}
+	for !r.recalled(ctx) {
 		pause := time.NewTimer(recallEvery)
 		select {
 		case <-pause.C:
@@ -27,11 +19,29 @@ func (r *Runner) recall(ctx context.Context) {
 			pause.Stop()
 			return
 		}
-		to, err = st.RestoredTo(ctx) // an operator may have released it
 	}
-	if err != nil && ctx.Err() == nil {
-		r.logger.ErrorContext(ctx, "looking for a restore failed", "error", err)
+}
+
+// recalled asks once, and tells whether nothing of the lost time is left to be asked about: an operator may have
+// released the database meanwhile. One that cannot be read says nothing of that.
+func (r *Runner) recalled(ctx context.Context) bool {
+	to, err := r.checkout.Store.RestoredTo(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.logger.ErrorContext(ctx, "looking for a restore failed", "error", err)
+		}
+		return false
 	}
+	if to.IsZero() {
+		return true
+	}
+	r.logger.WarnContext(ctx, "the database was restored: gateways are asked before anything is billed or sent", "restored_to", to)
+	if !r.askAboutTheLostTime(ctx) {
+		return false
+	}
+	r.logger.InfoContext(ctx, "the gateways have answered; billing and webhooks go on", "restored_to", to)
+	r.resumeDeliveries(ctx)
+	return true
 }
 
 func (r *Runner) askAboutTheLostTime(ctx context.Context) bool {
