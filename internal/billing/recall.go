@@ -17,6 +17,8 @@ const (
 	// recallAhead is how many debits of a period are asked about beyond one that
 	// the gateway has not: it may have lost one and got the next.
 	recallAhead = 3
+	// recallUntil is how long before its day a period may have been sent, at most: payers are told some weeks ahead.
+	recallUntil = 60 * 24 * time.Hour
 )
 
 // errUnanswered says that a gateway did not answer, so that its subscriptions must
@@ -49,12 +51,16 @@ func (b *Billing) Recall(ctx context.Context, now time.Time) error {
 }
 
 // recallOne takes in every debit of a subscription that the gateway has and we have
-// not. A refused one may have been tried again before we would do so.
+// not. A refused one may have been tried again before we would do so. What is never
+// billed by itself no gateway has, nor what will be billed long after now, whatever it says.
 func (b *Billing) recallOne(ctx context.Context, due store.Due, now time.Time) error {
 	for {
 		found, err := b.Checkout.Store.Tenant(due.TenantID).DueSubscription(ctx, due.ID)
 		if err != nil || found.Subscription.DueAt().IsZero() {
 			return err
+		}
+		if start := found.Subscription.PeriodStart(found.Subscription.Period); start.IsZero() || start.Start().After(now.Add(recallUntil)) {
+			return nil
 		}
 		if more, err := b.recallNext(ctx, found, now); err != nil || !more {
 			return err

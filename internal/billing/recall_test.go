@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -187,6 +188,41 @@ func TestARecalledDebitHasThePriceItWasSentWith(t *testing.T) {
 		rebills := d.rebills(t, sub)
 		if last := rebills[len(rebills)-1]; len(rebills) != 2 || last.Status != payment.TransactionApproved || last.AmountMinor != sub.AmountMinor {
 			t.Errorf("%d rebills, the last is %s of %s", len(rebills), last.Status, last.AmountMinor)
+		}
+	})
+}
+
+// TestWhatIsNeverBilledByItselfHoldsUpNobody: its mandate lapses one day, which is no debit that a gateway could have.
+func TestWhatIsNeverBilledByItselfHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Env.Exec(t, `UPDATE subscriptions SET billing_frequency = '', next_billing_date = NULL WHERE id = $1`, sub.ID.String())
+		d.restore(t)
+		d.Gateway.Answer(approved)
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Error(err)
+		}
+		if asked := len(d.Gateway.Asked()); asked != 0 {
+			t.Errorf("the gateway was asked %d times", asked)
+		}
+	})
+}
+
+// TestAGatewayThatClaimsToHaveEverything is believed of what it can have: what is billed months from now nobody has sent.
+func TestAGatewayThatClaimsToHaveEverything(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		d.Gateway.Answer(approved)
+		patience, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := d.Recall(patience, d.Time.Now()); err != nil {
+			t.Error(err)
+		}
+		if rebills := len(d.rebills(t, sub)); rebills != 2 {
+			t.Errorf("%d rebills were taken into the books", rebills)
 		}
 	})
 }

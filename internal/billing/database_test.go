@@ -1,0 +1,79 @@
+package billing_test
+
+import (
+	"strings"
+	"testing"
+
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/merchant"
+	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
+)
+
+// TestARecallThatFailsIsNotDone: what a gateway has collected since the backup would be collected once more.
+func TestARecallThatFailsIsNotDone(t *testing.T) {
+	t.Parallel()
+	for name, breaks := range map[string]func(*testing.T, desk, payment.Subscription){
+		"the set-up cannot be read": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Name = "read anew" })
+			d.Env.Exec(t, `ALTER TABLE setup_records RENAME TO hidden`)
+		},
+		"what was reported cannot be recognized": func(t *testing.T, d desk, sub payment.Subscription) {
+			d.reported(t, sub, 1, payment.TransactionApproved)
+			d.Env.Exec(t, `ALTER TABLE chargebacks RENAME TO hidden`)
+		},
+		"the debit cannot be written down": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.Env.Exec(t, `CREATE TRIGGER full BEFORE INSERT ON transactions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+		},
+		"the debit cannot be settled": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.Env.Exec(t, `ALTER TABLE events RENAME TO hidden`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+			sub := d.due(t)
+			d.restore(t)
+			d.Gateway.Answer(approved)
+			breaks(t, d, sub)
+			if err := d.Recall(t.Context(), d.Time.Now()); err == nil {
+				t.Error("the recall is done")
+			}
+		})
+	}
+}
+
+// TestAnAnswerToARebillThatCouldNotBeWrittenIsTold, and the gateway is asked later.
+func TestAnAnswerToARebillThatCouldNotBeWrittenIsTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+	sub := d.due(t)
+	d.Gateway.Answer(approved)
+	d.Env.Exec(t, `ALTER TABLE events RENAME TO hidden`)
+	if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); err == nil {
+		t.Error("all is well")
+	}
+	d.Env.Exec(t, `ALTER TABLE hidden RENAME TO events`)
+	if rebills := d.rebills(t, sub); len(rebills) != 1 || !rebills[0].InFlight() {
+		t.Errorf("the rebills are %+v", rebills)
+	}
+}
+
+// TestARebillWhoseAccountCannotBeReadIsGivenBack: nothing was sent, so that nobody is to be asked about it, and a person
+// is told.
+func TestARebillWhoseAccountCannotBeReadIsGivenBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Answer(approved)
+		d.Env.Exec(t, `UPDATE subscriptions SET iban_sealed = 'broken'`)
+		d.bill(t, 1)
+		if sent := len(d.Gateway.Submitted()); sent != 1 || !strings.Contains(d.Log(), "needs a person") {
+			t.Errorf("%d payments were sent, and a person hears %q", sent, d.Log())
+		}
+		after := d.Subscription(t, sub.ID)
+		if rebills := d.rebills(t, sub); len(rebills) != 1 || rebills[0].InFlight() || after.OpenTransactionID != nil || after.DueAt().IsZero() {
+			t.Errorf("the rebills are %+v, due at %s", rebills, after.DueAt())
+		}
+	})
+}
