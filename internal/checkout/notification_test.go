@@ -40,6 +40,16 @@ func chargedBack(n gateway.Notice) gateway.Notice {
 	return n
 }
 
+func inFrancs(n gateway.Notice) gateway.Notice {
+	n.Chargeback.Currency = "CHF"
+	return n
+}
+
+func dearer(n gateway.Notice) gateway.Notice {
+	n.Transaction.AmountMinor++
+	return n
+}
+
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
@@ -72,15 +82,15 @@ func TestNotifications(t *testing.T) {
 			},
 			{
 				"another amount is refused", func(t *testing.T) payment.Debit { t.Helper(); return till.Unknown(t) },
-				func(d payment.Debit) gateway.Notice {
-					n := noticeOf(d, approved)
-					n.Transaction.AmountMinor++
-					return n
-				}, true, payment.TransactionPending,
+				func(d payment.Debit) gateway.Notice { return dearer(noticeOf(d, approved)) }, true, payment.TransactionPending,
 			},
 			{
 				"a chargeback is taken", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, approved).Debit },
 				func(d payment.Debit) gateway.Notice { return chargedBack(noticeOf(d, payment.Outcome{})) }, false, payment.TransactionChargedBack,
+			},
+			{
+				"a chargeback of another currency is refused", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, approved).Debit },
+				func(d payment.Debit) gateway.Notice { return inFrancs(chargedBack(noticeOf(d, payment.Outcome{}))) }, true, payment.TransactionApproved,
 			},
 			{
 				"a chargeback proves that the payment was collected", func(t *testing.T) payment.Debit { t.Helper(); return till.Paid(t, pending).Debit },

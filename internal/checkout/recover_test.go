@@ -253,6 +253,29 @@ func TestADatabaseClockThatIsSetAhead(t *testing.T) {
 	})
 }
 
+// TestADatabaseClockThatGoesFast is not one that was set: nobody waits for it, however far it has come.
+func TestADatabaseClockThatGoesFast(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	var ahead time.Duration
+	till.Env.DatabaseClock = func() time.Time { return till.World.Now().Add(ahead) }
+	till.Unknown(t)
+	till.Gateway.Answer(approved)
+	for range 10 {
+		ahead += time.Second / 2
+		if n, err := till.RunLookups(t.Context()); n != 0 || err != nil {
+			t.Fatalf("asked about %d: %v", n, err)
+		}
+	}
+	till.World.Pass(silence)
+	if n, err := till.RunLookups(t.Context()); n != 1 || err != nil {
+		t.Errorf("asked about %d: %v", n, err)
+	}
+	if strings.Contains(till.Log(), "level=ERROR") || strings.Contains(till.Log(), "set ahead") {
+		t.Errorf("told: %s", till.Log())
+	}
+}
+
 // TestAnAnswerThatContradictsWhatWasRecorded is that of a sender who was held up, while its gateway said that it never got the payment.
 func TestAnAnswerThatContradictsWhatWasRecorded(t *testing.T) {
 	t.Parallel()
