@@ -209,4 +209,11 @@ func testAmbiguousReference(t *testing.T, env *storetest.Env) {
 	if found, err := tenant.DebitsByGatewayReference(t.Context(), shop.Gateway.ID, []string{reference}); err != nil || len(found) != 0 {
 		t.Errorf("two payments gave %d among many, error %v", len(found), err)
 	}
+	env.Exec(t, "UPDATE transactions SET gateway_id = $1 WHERE id = $2", payment.NewID().String(), second.Transaction.ID.String())
+	if found, err := tenant.DebitByGatewayReference(t.Context(), shop.Gateway.ID, reference); err != nil || found.Transaction.ID != first.Transaction.ID {
+		t.Errorf("one through another gateway is in the way: %v", err)
+	}
+	if found, err := tenant.DebitsByGatewayReference(t.Context(), shop.Gateway.ID, []string{reference}); err != nil || len(found) != 1 {
+		t.Errorf("one through another gateway gave %d among many, error %v", len(found), err)
+	}
 }
