@@ -204,6 +204,9 @@ func TestAForeignTenantIsNotThere(t *testing.T) {
 		mine := apptest.Body{"id": apptest.PosterOffer, "name": "Mine", "price": "1.00", "currency": "EUR", "billing_type": "ONE_OFF"}
 		s.Do(t, apptest.Request{Method: "POST", Path: "/admin/v1/tenants/" + apptest.Rival + "/offers/", Key: rival, Body: mine}).
 			WantBad(t, map[string]string{"id": "This id is already taken."})
+		mine["id"] = apptest.Shop
+		s.Do(t, apptest.Request{Method: "POST", Path: "/admin/v1/tenants/" + apptest.Rival + "/offers/", Key: rival, Body: mine}).
+			WantBad(t, map[string]string{"id": "This id is already taken by a tenant."})
 	})
 }
 
@@ -293,7 +296,7 @@ func TestPlacesOfTheMachine(t *testing.T) {
 		other["adapter"], other["active"] = "sandbox", false
 		id := s.Do(t, apptest.Request{Method: "POST", Path: ofShop("gateways"), Key: bound, Body: other}).Want(t, http.StatusCreated, nil).Text(t, "id")
 		s.Do(t, apptest.Request{Method: "PATCH", Path: ofShop("gateways") + id + "/", Key: bound, Body: apptest.Body{"adapter": "bank", "active": true}}).
-			WantBad(t, map[string]string{"settings.folder": "Only an administrator of all tenants may say where files lie."})
+			WantBad(t, map[string]string{"adapter": "This account is at sandbox and stays there, with its payments: set up another account."})
 	})
 	t.Run("what is set up already can be kept", func(t *testing.T) {
 		change := apptest.Request{Method: "PATCH", Path: ofShop("gateways") + made + "/", Key: bound, Body: apptest.Body{"descriptor": "NEW"}}

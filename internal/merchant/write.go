@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 	"go.yaml.in/yaml/v3"
@@ -165,5 +166,14 @@ func valueOf(value any) *yaml.Node {
 func textOf(text string) *yaml.Node {
 	node := &yaml.Node{}
 	node.SetString(text)
+	if text == "<<" || strings.ContainsFunc(text, unicode.IsControl) && !isPlainBlock(text) {
+		node.Style = yaml.DoubleQuotedStyle
+	}
 	return node
+}
+
+// isPlainBlock tells of a text that its lines stay what they are when they are moved in.
+func isPlainBlock(text string) bool {
+	others := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }
+	return !strings.ContainsFunc(text, others) && strings.TrimSpace(text) == text
 }

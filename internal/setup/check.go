@@ -16,7 +16,7 @@ import (
 // than at the first payment. An account that is switched off may be as it is.
 func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 	kind, known := t.applier.Kinds[account.Adapter]
-	if !t.mayPlace(kind, account) || !account.Active {
+	if !t.keepsAdapter(account) || !t.mayPlace(kind, account) || !account.Active {
 		return
 	}
 	if !known {
@@ -38,6 +38,18 @@ func (t *tenantPlan) checkGateway(account merchant.GatewayAccount) {
 	}
 }
 
+// keepsAdapter refuses to turn an account into one at another gateway. What went through it
+// is refunded, billed again and asked about there: payments that were tried where no money
+// moves would be given back by a bank, and a bank's would be lost where nobody knows them.
+func (t *tenantPlan) keepsAdapter(account merchant.GatewayAccount) bool {
+	stored, exists := t.stored.Gateways[account.ID]
+	if exists && stored.Adapter != account.Adapter {
+		t.wrong(account.ID, "adapter", "This account is at %s and stays there, with its payments: set up another account.", stored.Adapter)
+		return false
+	}
+	return true
+}
+
 // mayPlace keeps whoever works for some tenants from naming places of the machine: a
 // folder there may be another tenant's. It is asked of accounts that are switched off too,
 // which could be switched on later, and before anybody looks whether the place is there.
@@ -45,11 +57,7 @@ func (t *tenantPlan) mayPlace(kind gateway.Kind, account merchant.GatewayAccount
 	if _, bound := store.Reach(t.ctx); !bound {
 		return true
 	}
-	stored, may := t.stored.Gateways[account.ID], true
-	before := stored.Settings
-	if stored.Adapter != account.Adapter {
-		before = nil // to another adapter they were no places, and nobody asked
-	}
+	before, may := t.stored.Gateways[account.ID].Settings, true
 	for _, setting := range kind.Settings {
 		if setting.Place && !reflect.DeepEqual(account.Settings[setting.Name], before[setting.Name]) {
 			t.wrong(account.ID, "settings."+setting.Name, "Only an administrator of all tenants may say where files lie.")
@@ -130,11 +138,14 @@ func (t *tenantPlan) checkOffer(offer merchant.Offer) {
 }
 
 // checkMovesMoney keeps production from selling for money that never comes, and a
-// sandbox from collecting what nobody means to pay.
+// sandbox from collecting what nobody means to pay. What is written for a bank is collected,
+// whatever payers were told.
 func (t *tenantPlan) checkMovesMoney(kind gateway.Kind, account merchant.GatewayAccount) {
 	switch {
 	case kind.Real && t.applier.Environment != merchant.Production && !account.TestMode:
 		t.wrong(account.ID, "test_mode", "The adapter %s moves money: outside production it needs test_mode: true.", account.Adapter)
+	case kind.Batch && t.applier.Environment == merchant.Production && account.TestMode:
+		t.wrong(account.ID, "test_mode", "The adapter %s has no test system, and payers would be told that no money moves: in production it needs test_mode: false.", account.Adapter)
 	case kind.Real || t.applier.Environment != merchant.Production:
 	case !t.applier.AllowTestGateways:
 		t.wrong(account.ID, "adapter", "The adapter %s moves no money: production takes it only with SEPAD_ALLOW_TEST_GATEWAYS=true.", account.Adapter)
@@ -194,7 +205,7 @@ func (t *tenantPlan) checkOwner(kind merchant.RecordKind, id uuid.UUID) error {
 
 // checkNoTenant refuses the id of a tenant for something else.
 func (t *tenantPlan) checkNoTenant(id uuid.UUID) error {
-	_, err := t.applier.Store.Tenant(id).Tenant(t.ctx)
+	_, err := t.applier.Store.Tenant(id).Tenant(store.Beyond(t.ctx))
 	if store.IsNotFound(err) {
 		return nil
 	}

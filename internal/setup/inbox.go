@@ -6,14 +6,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/gateway"
 	"sepad/internal/merchant"
+	"sepad/internal/store"
 )
 
 // checkInboxes keeps two accounts from fetching answers at one place, whosever they are and
 // also where one is switched off: whoever reads an answer takes it away, and what it says of
-// the other's payments would be heard by nobody.
+// the other's payments would be heard by nobody. Who works for some tenants is held to it as
+// well, and not told whose account it is.
 func (p *plan) checkInboxes() error {
-	var fetching map[string][]merchant.GatewayAccount // read once, where anybody asks
+	var fetching map[string][]gateway.Account // read once, where anybody asks
 	for _, t := range p.tenants {
 		for _, id := range inOrder(t.wanted.Gateways) {
 			account := t.wanted.Gateways[id]
@@ -26,7 +29,7 @@ func (p *plan) checkInboxes() error {
 					return err
 				}
 			}
-			if others := namesBut(id, fetching[t.inbox(account)]); len(others) > 0 {
+			if others := p.namesBut(id, fetching[t.inbox(account)]); len(others) > 0 {
 				t.wrong(id, t.placeOf(account), "%s: answers are fetched there already. Whoever reads one takes it away, so that each account needs a place of its own.", strings.Join(others, ", "))
 			}
 		}
@@ -35,23 +38,27 @@ func (p *plan) checkInboxes() error {
 }
 
 // fetching are the accounts of everybody that fetch answers, by the place.
-func (p *plan) fetching() (map[string][]merchant.GatewayAccount, error) {
+func (p *plan) fetching() (map[string][]gateway.Account, error) {
 	all, err := p.everybody()
-	at := map[string][]merchant.GatewayAccount{}
+	at := map[string][]gateway.Account{}
 	for _, t := range all {
 		for _, id := range inOrder(t.wanted.Gateways) {
 			if place := t.inbox(t.wanted.Gateways[id]); place != "" {
-				at[place] = append(at[place], t.wanted.Gateways[id])
+				at[place] = append(at[place], t.opened(t.wanted.Gateways[id]))
 			}
 		}
 	}
 	return at, err
 }
 
-// namesBut are the names of accounts other than one.
-func namesBut(id uuid.UUID, accounts []merchant.GatewayAccount) (names []string) {
+// namesBut are the names of accounts other than one, as far as they may be told.
+func (p *plan) namesBut(id uuid.UUID, accounts []gateway.Account) (names []string) {
 	for _, account := range accounts {
-		if account.ID != id {
+		switch tenants, bound := store.Reach(p.ctx); {
+		case account.ID == id:
+		case bound && !slices.Contains(tenants, account.TenantID):
+			names = append(names, "An account of somebody else")
+		default:
 			names = append(names, account.Name)
 		}
 	}
@@ -64,12 +71,13 @@ func (p *plan) everybody() ([]*tenantPlan, error) {
 	for _, t := range p.tenants {
 		planned[t.id] = true
 	}
-	tenants, err := p.applier.Store.Tenants(p.ctx)
+	beyond := store.Beyond(p.ctx)
+	tenants, err := p.applier.Store.Tenants(beyond)
 	for _, tenant := range tenants {
 		if planned[tenant.ID] {
 			continue
 		}
-		stored, err := p.applier.Store.CurrentSetup(p.ctx, tenant.ID)
+		stored, err := p.applier.Store.CurrentSetup(beyond, tenant.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/merchant"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -51,5 +54,23 @@ func TestAnInboxIsOneAccounts(t *testing.T) {
 		}
 		b.apply(t, b.atBanks(at(folder), at(there)))
 		b.apply(t, b.atBanks(at(folder+"/elsewhere"), at(folder))) // its place is free by then
+	})
+}
+
+// TestAPlaceThatWasGivenAwayIsNotTakenBack: an account that is switched off and cannot be read
+// fetches nothing, and its place can be another tenant's. Who works for its tenant alone is told
+// that it is taken by then, and not by whom.
+func TestAPlaceThatWasGivenAwayIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := newBench(env)
+		folder := "folder: /srv/" + b.prefix
+		away := "active: false, settings: {account_iban: none, " + folder + "}"
+		b.apply(t, b.atBanks(away, at(folder)))
+		bound := store.Within(t.Context(), []uuid.UUID{b.id("1000")})
+		_, err := b.applier.Apply(bound, b.parse(t, b.atBanks(at(folder))), env.Now)
+		if err == nil || !strings.Contains(err.Error(), "answers are fetched there already") || strings.Contains(err.Error(), "Bank 10") {
+			t.Errorf("got %v", err)
+		}
 	})
 }

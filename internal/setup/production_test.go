@@ -70,3 +70,31 @@ func TestProductionTakesNoGatewayThatMovesNoMoney(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAccountKeepsItsAdapter: payments that were tried where no money moves were given back
+// for real once their account was made the bank's.
+func TestAnAccountKeepsItsAdapter(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := newBench(env)
+		b.apply(t, b.text())
+		for _, active := range []string{"true", "false"} {
+			_, err := b.try(t, b.text("adapter: picky", "adapter: sandbox\n        active: "+active))
+			if err == nil || !strings.Contains(err.Error(), "gateways[0].adapter: This account is at picky and stays there") {
+				t.Errorf("active: %s: got %v", active, err)
+			}
+		}
+	})
+}
+
+// TestABankHasNoTestMode: payers were told that no money moves, and their accounts debited.
+func TestABankHasNoTestMode(t *testing.T) {
+	t.Parallel()
+	b := newBench(storetest.SQLite(t))
+	b.applier.Environment = merchant.Production
+	text := strings.ReplaceAll(b.atBanks(at("folder: /srv/"+b.prefix)), "    gateways:", "    "+whole+"\n    gateways:")
+	if _, err := b.try(t, text); err == nil || !strings.Contains(err.Error(), "gateways[0].test_mode: The adapter bank has no test system") {
+		t.Errorf("got %v", err)
+	}
+	b.apply(t, strings.ReplaceAll(text, "test_mode: true, ", ""))
+}
