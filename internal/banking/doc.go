@@ -89,28 +89,30 @@ func (b *Banking) Find(ctx context.Context, name string) (*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *Account
+	var called []store.BankDue
 	for _, tenant := range tenants {
 		setup, err := b.Checkout.SetupOf(ctx, tenant.ID)
 		if err != nil {
 			return nil, err
 		}
 		for id, account := range setup.Gateways {
-			if account.Adapter != bank.Name || id.String() != name && account.Name != name {
-				continue
-			}
-			if found != nil {
-				return nil, fmt.Errorf("there are several bank gateways called %q: give the id", name)
-			}
-			if found, err = b.AccountOf(ctx, tenant.ID, id); err != nil {
-				return nil, err
+			switch {
+			case account.Adapter != bank.Name:
+			case id.String() == name:
+				return b.AccountOf(ctx, tenant.ID, id) // whichever else is called so
+			case account.Name == name:
+				called = append(called, store.BankDue{TenantID: tenant.ID, GatewayID: id})
 			}
 		}
 	}
-	if found == nil {
+	switch len(called) {
+	case 0:
 		return nil, fmt.Errorf("there is no bank gateway %q", name)
+	case 1:
+		return b.AccountOf(ctx, called[0].TenantID, called[0].GatewayID)
+	default:
+		return nil, fmt.Errorf("there are several bank gateways called %q: give the id", name)
 	}
-	return found, nil
 }
 
 // silentBatch bounds how many collections are settled by silence between two looks.

@@ -208,6 +208,28 @@ func secondBank(t *testing.T, b *bundle) *banking.Account {
 	return account
 }
 
+// TestAnAccountThatIsHalfSetUp: one that is switched off and cannot be read made the work with
+// banks fail every few seconds, and nobody could name another account by an id that it was called by.
+func TestAnAccountThatIsHalfSetUp(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		b.Apply(t, fmt.Sprintf(`tenants:
+  - id: %s
+    name: Bergladen
+    creditor: {name: Bergladen GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
+    gateways:
+      - {id: 019d0000-0000-7000-8000-0000000000b3, name: %s, adapter: bank, active: false, settings: {account_iban: none}}
+`, apptest.Shop, houseBank))
+		must(t, b.App.Banking.ReceiveAll(t.Context()))
+		account, err := b.App.Banking.Find(t.Context(), houseBank)
+		must(t, err)
+		if account.Name != "House bank" {
+			t.Errorf("found %s", account.Name)
+		}
+	})
+}
+
 func TestATextIsCutBetweenCharacters(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"abc": "abc", "abcd": "abcd", "abcde": "abcd", "abcä": "abc", "aä": "aä", "😀x": "😀", "a😀": "a"} {

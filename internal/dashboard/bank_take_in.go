@@ -33,10 +33,11 @@ func (d *Dashboard) bankTakeIn(w http.ResponseWriter, r *http.Request, status in
 	}
 	for _, of := range setups {
 		for _, account := range sorted(of.Gateways, func(g merchant.GatewayAccount) string { return g.Name }) {
-			switch _, err := d.Banking.AccountOf(r.Context(), of.Tenant.ID, account.ID); {
+			_, err := d.Banking.AccountOf(r.Context(), of.Tenant.ID, account.ID)
+			switch isNone := errors.Is(err, banking.ErrNoBank) || !account.Active; { // which may be half set up
 			case err == nil:
 				shown.Gateways = append(shown.Gateways, choice{account.ID.String(), of.Tenant.Name + ": " + account.Name})
-			case !errors.Is(err, banking.ErrNoBank):
+			case !isNone:
 				return err
 			}
 		}

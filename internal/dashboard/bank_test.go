@@ -28,6 +28,7 @@ func openBank(t *testing.T, s *apptest.Server) (reference string) {
     creditor: {name: Bergladen GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
     gateways:
       - {id: %s, name: House bank, adapter: bank, test_mode: true, descriptor: BERGLADEN, settings: {account_iban: DE89370400440532013000, folder: %s}}
+      - {id: 018f0000-0000-7000-8000-0000000000b3, name: Half set up, adapter: bank, active: false, settings: {account_iban: none}}
 `, apptest.Shop, houseBank, filepath.Join(t.TempDir(), "bank")))
 	token := s.Create(t, apptest.Direct().With(apptest.Body{"gateway_id": houseBank}))
 	id := s.Pay(t, token, apptest.Approved).Want(t, http.StatusOK, nil).Text(t, "transaction.id")

@@ -26,7 +26,10 @@ func FindTenant(ctx context.Context, st *store.Store, which string) (merchant.Te
 	id, _ := uuid.Parse(which)
 	var found []merchant.Tenant
 	for _, t := range all {
-		if which == "" || t.ID == id || t.Name == which {
+		switch {
+		case t.ID == id:
+			return t, nil // whoever else is called so
+		case which == "" || t.Name == which:
 			found = append(found, t)
 		}
 	}

@@ -102,6 +102,7 @@ func TestFindTenant(t *testing.T) {
 			t.Errorf("%q: %v", which, err)
 		}
 	}
+	env.Tenant(t, func(n *merchant.Tenant) { n.Name = second.ID.String() }) // which is nobody's id but the second's
 	if found, err := find(second.ID.String()); err != nil || found.ID != second.ID {
 		t.Errorf("by id: %v", err)
 	}
