@@ -195,7 +195,8 @@ func (a *Admin) createRecord(kind recordKind) web.Handler {
 		if err != nil {
 			return err
 		}
-		if profile, isProfile := made.of.WebhookProfiles[made.id]; isProfile && !choseSecret {
+		isAsMade := made.of.Versions[made.id] == 1 // a repeat is not told what others have chosen since
+		if profile, isProfile := made.of.WebhookProfiles[made.id]; isProfile && isAsMade && !choseSecret {
 			made.fields["signing_secret"] = profile.SigningSecret.Reveal() // which was made for it, and is shown nowhere else
 		}
 		writeRecord(w, r, http.StatusCreated, made.of, made.id, made.fields)

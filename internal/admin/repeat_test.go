@@ -240,3 +240,21 @@ func TestLinesThatCannotBe(t *testing.T) {
 		s.Do(t, upload(t, "/admin/v1/reconciliations/", "transactions", file, nil)).Want(t, http.StatusOK, nil)
 	})
 }
+
+// TestARepeatDoesNotTellWhatOthersChose: whoever had made a profile was told, by the same call
+// again, the signing secret that somebody else had given it since.
+func TestARepeatDoesNotTellWhatOthersChose(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		profiles := ofShop("webhook-profiles")
+		request := under("make a profile", calling(http.MethodPost, profiles, apptest.Body{"name": "Backend", "url": "https://shop.example/third"}))
+		made := s.Do(t, request).Want(t, http.StatusCreated, nil)
+		if again := s.Do(t, request).Want(t, http.StatusCreated, nil); again.Text(t, "signing_secret") != made.Text(t, "signing_secret") {
+			t.Error("a repeat is not told what was made for it")
+		}
+		s.Do(t, calling(http.MethodPatch, profiles+made.Text(t, "id")+"/", apptest.Body{"signing_secret": "chosen by somebody else"})).Want(t, http.StatusOK, nil)
+		if again := s.Do(t, request).Want(t, http.StatusCreated, nil); strings.Contains(string(again.Raw), "signing_secret") {
+			t.Errorf("a repeat is told %s", again.Raw)
+		}
+	})
+}
