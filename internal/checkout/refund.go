@@ -14,9 +14,10 @@ import (
 )
 
 var (
-	errCannotRefund   = payment.Conflicting("The gateway of this payment cannot refund.")
-	errRefundedByRace = payment.Conflicting("Other refunds of this payment are being processed.")
-	errRefundUnknown  = &payment.Error{
+	errCannotRefund    = payment.Conflicting("The gateway of this payment cannot refund.")
+	errGatewayUnusable = payment.Conflicting("The gateway account of this payment cannot be used as it is set up.")
+	errRefundedByRace  = payment.Conflicting("Other refunds of this payment are being processed.")
+	errRefundUnknown   = &payment.Error{
 		Kind:   payment.OutcomeUnknown,
 		Detail: "The payment provider has not confirmed the refund. It is being asked; do not refund again.",
 	}
@@ -75,7 +76,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 			return err
 		}
 		if client, _, err = c.Account(setup, paid.Transaction.GatewayID); err != nil {
-			return err
+			return errors.Join(errGatewayUnusable, err)
 		}
 		if claimed.Debit, err = c.recognizeRefund(ctx, setup, paid, amount, key); err != nil || claimed.Refund != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/clock"
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -124,6 +125,20 @@ func TestAGatewayThatCannotRefundIsNotAsked(t *testing.T) {
 	if d := till.Debit(t, paid.Transaction.ID); d.Transaction.RefundingMinor != 0 {
 		t.Errorf("%s is set aside", d.Transaction.RefundingMinor)
 	}
+}
+
+// TestAnAccountThatCannotBeUsed: a refund through one that this deployment does not use any more,
+// or that is half set up, is refused with a sentence.
+func TestAnAccountThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved)
+		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Adapter = "retired" })
+		_, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+		if payment.KindOf(err) != payment.Conflict {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 func TestRefundsAtOnceGiveBackNoMoreThanWasCollected(t *testing.T) {
