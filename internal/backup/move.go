@@ -34,8 +34,8 @@ type Move struct {
 // Run copies everything into a database that is missing or empty. The old one is
 // marked first, so that no server and no command can use it meanwhile or afterwards:
 // two that both bill would be worse than none. The copy has that mark too until it is
-// complete: when the move fails it is taken back here, and what there is of the new
-// database cannot be used. A mark that was there before stays: the move that has left
+// complete, and nobody else is there: when the move fails it is taken back here, and what
+// there is of the new database cannot be used. A mark that was there before stays: the move that has left
 // it may have come to its end, and the database be in use elsewhere.
 func (m Move) Run(ctx context.Context) (sums db.Tally, err error) {
 	from, err := m.open(ctx, m.From)
@@ -169,5 +169,20 @@ func (m Move) fill(ctx context.Context, from *store.Store, address string) (sums
 	if err := to.Migrate(ctx); err != nil {
 		return nil, err
 	}
+	if err := m.reserve(ctx, to); err != nil {
+		return nil, fmt.Errorf("the new database cannot be used: %w", err)
+	}
 	return from.CopyTo(ctx, to.DB, db.Copying{At: m.Now, Told: m.Told})
+}
+
+// reserve keeps everybody from the new database until it is complete. Whoever is there already would go on with what is
+// copied as soon as it can be seen, whatever becomes of the move.
+func (m Move) reserve(ctx context.Context, to *store.Store) error {
+	if err := alone(ctx, to); err != nil {
+		return err // it is not to see the mark
+	}
+	if err := to.Reserve(ctx, m.Environment, m.Now); err != nil {
+		return err
+	}
+	return alone(ctx, to) // who came before the mark was there
 }

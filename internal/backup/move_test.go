@@ -266,7 +266,9 @@ func TestAMoveThatIsBrokenOffAtItsEnd(t *testing.T) {
 	env, there := storetest.SQLite(t), storetest.Postgres(t)
 	business(t, env)
 	letGo(t, env)
+	letGo(t, there)
 	there.Vault = env.Vault
+	there.URL += "&application_name=sepad%20move" // of its own connections, which count as somebody else's
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	held, err := there.DB(t).BeginTx(t.Context(), nil)
@@ -293,6 +295,33 @@ func TestAMoveThatIsBrokenOffAtItsEnd(t *testing.T) {
 	}
 	if failed == nil || usable != 1 {
 		t.Errorf("it ended with %v, and %d databases can be used", failed, usable)
+	}
+}
+
+// TestNobodyUsesANewDatabaseBeforeItIsComplete: a server that is there already would go on with everything as soon as it
+// was copied, also where the move is broken off and the old database opened again.
+func TestNobodyUsesANewDatabaseBeforeItIsComplete(t *testing.T) {
+	t.Parallel()
+	env, there := storetest.SQLite(t), storetest.Postgres(t)
+	business(t, env)
+	letGo(t, env)
+	there.Vault = env.Vault
+	for range 2 {
+		if err := there.Store.CheckEnvironment(t.Context(), merchant.Sandbox); err != nil {
+			t.Errorf("whoever uses the new one is told: %v", err)
+		}
+		if _, err := moving(env, there).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "stop it first") {
+			t.Errorf("somebody uses the new one, and the move ends with %v", err)
+		}
+	}
+	letGo(t, there)
+	move, refused := moving(env, there), false
+	move.Told = func(string, int64, int64) {
+		err := there.Store.CheckEnvironment(t.Context(), merchant.Sandbox)
+		refused = err != nil && strings.Contains(err.Error(), "being moved")
+	}
+	if _, err := move.Run(t.Context()); err != nil || !refused {
+		t.Errorf("a server that starts there meanwhile is refused: %v; the move ends with %v", refused, err)
 	}
 }
 

@@ -45,10 +45,19 @@ func (s *Store) setEnvironment(ctx context.Context, to string, now time.Time) er
 	})
 }
 
+// Reserve gives a database that is about to be filled the mark of its original, so that nobody begins to use it.
+func (s *Store) Reserve(ctx context.Context, environment merchant.Environment, now time.Time) error {
+	return s.beOf(ctx, movedMark+string(environment), now)
+}
+
 // Settle makes a complete copy, which has the mark of its original, the database of its environment.
 func (s *Store) Settle(ctx context.Context, environment merchant.Environment, now time.Time) error {
+	return s.beOf(ctx, string(environment), now)
+}
+
+func (s *Store) beOf(ctx context.Context, owner string, now time.Time) error {
 	return s.Write(ctx, now, func(tx *Tx) error {
-		tx.Then(`UPDATE deployment SET environment = $1 WHERE id = 1`, string(environment))
+		tx.Then(`UPDATE deployment SET environment = $1 WHERE id = 1`, owner)
 		return nil
 	})
 }
