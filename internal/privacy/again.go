@@ -18,19 +18,20 @@ const batch = 500
 // RunDue erases whoever is due: those of whom something may have been written since
 // they were erased, and those for whom money was open when a backup brought them
 // back. It counts them. Who cannot be erased holds up nobody, and is tried again later.
-func (p *Privacy) RunDue(ctx context.Context) (done int, failed error) {
+func (p *Privacy) RunDue(ctx context.Context) (done int, err error) {
+	var failed setbacks
 	for {
 		due, err := p.Store.ErasuresDue(ctx, p.Clock.Now(), batch)
 		if err != nil || len(due) == 0 {
-			return done, errors.Join(failed, err)
+			return done, errors.Join(failed.err(), err)
 		}
 		for _, d := range due {
 			next, err := p.eraseDue(ctx, d)
 			if err != nil {
-				failed = errors.Join(failed, fmt.Errorf("lead %s could not be erased: %w", d.ID, err))
+				failed.add(fmt.Errorf("lead %s could not be erased: %w", d.ID, err))
 			}
 			if err := p.postpone(ctx, d, next); err != nil {
-				return done, errors.Join(failed, err)
+				return done, errors.Join(failed.err(), err)
 			}
 			if err == nil {
 				done++

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -41,15 +40,19 @@ func (p *Privacy) Retain(ctx context.Context) error {
 	if p.evidence == nil {
 		p.evidence = map[uuid.UUID]uuid.UUID{}
 	}
-	failed := p.retain(ctx, kindSessions, p.Keep.Sessions, func(before store.Past) (int, bool, error) {
+	var failed setbacks
+	failed.add(p.retain(ctx, kindSessions, p.Keep.Sessions, func(before store.Past) (int, bool, error) {
 		return whole(p.Store.ForgetSessions(ctx, p.Clock.Now(), before.Service, step))
-	})
+	}))
 	tenants, err := p.Store.Tenants(ctx)
-	failed = errors.Join(failed, err)
+	failed.add(err)
 	for _, tenant := range tenants {
-		failed = errors.Join(failed, p.retainOf(ctx, tenant))
+		if ctx.Err() == nil {
+			p.retainOf(ctx, tenant, &failed)
+		}
 	}
-	return failed
+	failed.add(ctx.Err())
+	return failed.err()
 }
 
 // removal takes one step, and says whether another is worth it.
@@ -59,7 +62,7 @@ type removal func(before store.Past) (gone int, more bool, err error)
 func whole(gone int, err error) (int, bool, error) { return gone, gone == step, err }
 
 // retainOf removes what one tenant needs no more.
-func (p *Privacy) retainOf(ctx context.Context, tenant merchant.Tenant) (failed error) {
+func (p *Privacy) retainOf(ctx context.Context, tenant merchant.Tenant, failed *setbacks) {
 	for _, kind := range []struct {
 		name string
 		kept time.Duration
@@ -80,9 +83,8 @@ func (p *Privacy) retainOf(ctx context.Context, tenant merchant.Tenant) (failed 
 			return gone, last != uuid.Nil, err
 		}},
 	} {
-		failed = errors.Join(failed, p.retain(ctx, kind.name, kind.kept, kind.work))
+		failed.add(p.retain(ctx, kind.name, kind.kept, kind.work))
 	}
-	return failed
 }
 
 // retain takes steps until nothing is left or it is the next sweep's turn.
