@@ -65,3 +65,31 @@ func TestADatabaseThatDoesNotAnswerSetsNobodyAside(t *testing.T) {
 		t.Errorf("it was billed %d times", after.SuccessfulCount)
 	}
 }
+
+// TestARowThatIsHeldDoesNotEndBilling: whoever holds one for as long as he likes keeps its rebill from being settled, and no
+// other from being sent. The gateway is asked about it later.
+func TestARowThatIsHeldDoesNotEndBilling(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.Postgres(t)))
+	sub := d.due(t)
+	holder, err := d.Env.DB(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Gateway.Answer(approved)
+	d.Gateway.During(func(ctx context.Context) {
+		if _, err := holder.ExecContext(ctx, `SELECT 1 FROM subscriptions FOR UPDATE`); err != nil {
+			t.Error(err)
+		}
+	})
+	d.Patience = time.Second
+	if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); err == nil {
+		t.Error("all is well")
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if rebills := d.rebills(t, sub); len(rebills) != 1 || !rebills[0].InFlight() {
+		t.Errorf("the rebills are %+v", rebills)
+	}
+}

@@ -30,6 +30,8 @@ const (
 	// references are taken: by tries that cost nothing, or by pure chance.
 	claimTries    = 32
 	usualPatience = time.Minute
+	// sendPatience is in patiences: there is one for sending, one for the gateway's answer and one for writing it down.
+	sendPatience = 3
 )
 
 // claim is a rebill that is written down and waits to be sent.
@@ -125,7 +127,7 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 // same, and sends it: a rebill that is claimed and not sent is one that its gateway has lost,
 // and its subscription would wait for the next try for days.
 func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(b.Patience, usualPatience))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.patience())
 	defer cancel()
 	defer func() {
 		if err != nil { // what the driver says of a database that does not answer may be anything
@@ -225,10 +227,14 @@ func (b *Billing) endAll(ctx context.Context, found []payment.Subscription, now 
 	}
 }
 
-// sendAll sends rebills at once and waits for all of their answers.
+func (b *Billing) patience() time.Duration { return cmp.Or(b.Patience, usualPatience) }
+
+// sendAll sends rebills at once and waits for all of their answers. An answer that cannot be written down, as when a person
+// holds the row, is asked for again later; nobody else's rebills wait for that.
 func (b *Billing) sendAll(ctx context.Context, claims []claim) error {
 	// What is claimed is sent and settled, also while the process is stopping.
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendPatience*b.patience())
+	defer cancel()
 	failed := make([]error, len(claims))
 	var sending errgroup.Group
 	for i, one := range claims {
