@@ -73,6 +73,9 @@ type Checkout struct {
 	Dunning payment.Dunning
 	// Aside are the records that background work could not do.
 	Aside Aside
+	// Patience ends background work on one record that takes longer, as where somebody
+	// holds its row. 0 is the usual.
+	Patience time.Duration
 	// GatewayTimeout is how long a gateway may take to answer.
 	GatewayTimeout time.Duration
 	// LookupSchedule says how long to wait before each question about an

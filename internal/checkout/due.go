@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -11,8 +12,12 @@ import (
 	"sepad/internal/store"
 )
 
-// dueBatch bounds how much due work is read at a time.
-const dueBatch = 200
+const (
+	// dueBatch bounds how much due work is read at a time.
+	dueBatch = 200
+	// usualPatience is for one record, beside what its gateway takes.
+	usualPatience = time.Minute
+)
 
 // RunDue does what has fallen due by an instant of the service's time: it ends
 // sessions that ran out, lets the sandbox report, and asks about pending
@@ -58,7 +63,7 @@ func (c *Checkout) work(ctx context.Context, now time.Time,
 			if c.Aside.Holds(one.ID, c.Real.Now()) {
 				continue
 			}
-			switch err := do(ctx, one, now); {
+			switch err := c.inTime(ctx, one, now, do); {
 			case ctx.Err() != nil:
 				return done, ctx.Err()
 			case err != nil && (leftToOthers[one.ID] || !overtaken(err)):
@@ -75,6 +80,13 @@ func (c *Checkout) work(ctx context.Context, now time.Time,
 			return done, nil
 		}
 	}
+}
+
+// inTime does a piece of work that nobody waits for without end.
+func (c *Checkout) inTime(ctx context.Context, one store.Due, now time.Time, do func(context.Context, store.Due, time.Time) error) error {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Patience, c.GatewayTimeout+usualPatience))
+	defer cancel()
+	return do(ctx, one, now)
 }
 
 // SetAside leaves a record alone for a while that could not be worked on.

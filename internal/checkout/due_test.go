@@ -31,6 +31,36 @@ func TestSessionsRunOut(t *testing.T) {
 	})
 }
 
+// TestASessionWhoseRowIsHeldHoldsUpNoOther: whoever forgets a transaction in psql stops what is due of that row alone.
+func TestASessionWhoseRowIsHeldHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.Postgres(t))
+	held := till.Session(t, storetest.ExpiresIn(time.Hour)).Session
+	free := till.Session(t, storetest.ExpiresIn(2*time.Hour)).Session
+	holder, err := till.Env.DB(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.ExecContext(t.Context(), `SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE`, held.ID.String()); err != nil {
+		t.Fatal(err)
+	}
+	till.Patience = time.Second
+	till.Time.Pass(2 * time.Hour)
+	if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil || till.Aside.Len() != 1 {
+		t.Errorf("%d were ended, %d are set aside: %v", n, till.Aside.Len(), err)
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if s := till.Env.Find(t, free.Token).Session; s.Status != payment.SessionExpired {
+		t.Errorf("the other one is %s", s.Status)
+	}
+	till.World.Pass(time.Minute)
+	if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil {
+		t.Errorf("%d were ended afterwards: %v", n, err)
+	}
+}
+
 // TestASessionThatNobodyVerifiedIsEndedByItsGateway: it may have collected
 // meanwhile, and is told to give up otherwise.
 func TestASessionThatNobodyVerifiedIsEndedByItsGateway(t *testing.T) {
