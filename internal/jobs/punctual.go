@@ -21,9 +21,18 @@ var notDone = []rivertype.JobState{
 // periodic repeats a sweep. One that fails is not tried again: the next comes
 // soon enough.
 func periodic(every time.Duration, job river.JobArgs) *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(every), func() (river.JobArgs, *river.InsertOpts) {
+	return river.NewPeriodicJob(onTheDot(every), func() (river.JobArgs, *river.InsertOpts) {
 		return job, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: every, ByState: notDone}}
 	}, nil)
+}
+
+// onTheDot repeats something on full hours, or whatever it counts in. An interval would begin with whoever leads the queue, and
+// what comes every hour would never come where no process lasts that long.
+type onTheDot time.Duration
+
+// Next is the next time after another.
+func (every onTheDot) Next(current time.Time) time.Time {
+	return current.Truncate(time.Duration(every)).Add(time.Duration(every))
 }
 
 // longAgo has come by everybody's clock.
