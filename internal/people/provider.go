@@ -185,6 +185,9 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 	if err := proof.Claims(&claims); err != nil {
 		return v, &ProviderError{err}
 	}
+	if party, isNamed := claims["azp"]; isNamed && party != any(p.ClientID) {
+		return v, &ProviderError{errors.New("its proof was given to another application")} // which may show it to us as well
+	}
 	if strength, _ := claims["acr"].(string); len(p.ACR) > 0 && !slices.Contains(p.ACR, strength) {
 		return v, errTooWeak
 	}

@@ -186,6 +186,7 @@ func TestAProofThatIsNone(t *testing.T) {
 		{"whose time is over", func(h *hostileProvider) { h.claims = set("exp", proven.Add(-time.Second).Unix()) }},
 		{"without an end", func(h *hostileProvider) { h.claims = set("exp", nil) }},
 		{"for somebody else's application", func(h *hostileProvider) { h.claims = set("aud", "another") }},
+		{"that somebody else's application was given", func(h *hostileProvider) { h.claims = set("azp", "another") }},
 		{"of another provider", func(h *hostileProvider) { h.claims = set("iss", "https://login.example") }},
 		{"for another sign-in", func(h *hostileProvider) { h.claims = set("nonce", "of yesterday") }},
 		{"of nobody", func(h *hostileProvider) { h.claims = set("sub", "") }},
