@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -164,7 +165,7 @@ func (c *Checkout) resolve(setup *merchant.Setup, req CreateRequest, bad payment
 		s.MaxAttempts = *req.MaxAttempts
 	}
 	overrideRecords(&s, setup, req, bad)
-	c.checkCurrency(setup, s, bad)
+	c.checkGateway(setup, s, bad)
 	c.checkNotice(setup, s, bad)
 	return s
 }
@@ -259,13 +260,18 @@ func overrideRecords(s *payment.Session, setup *merchant.Setup, req CreateReques
 	}
 }
 
-// checkCurrency refuses a currency that the session's gateway cannot collect.
-func (c *Checkout) checkCurrency(setup *merchant.Setup, s payment.Session, bad payment.Fields) {
+// checkGateway refuses a gateway that this installation does not use any more, and a
+// currency that the session's cannot collect.
+func (c *Checkout) checkGateway(setup *merchant.Setup, s payment.Session, bad payment.Fields) {
 	account, ok := setup.Gateway(s.GatewayID)
-	if !ok || s.Terms.Currency == "" {
+	if !ok {
 		return
 	}
-	if !c.Gateways.Collects(account.Adapter, s.Terms.Currency) {
+	collected, isUsed := c.Gateways.Currencies(account.Adapter)
+	switch {
+	case !isUsed:
+		bad.Add("gateway_id", "This gateway is not in use here any more.")
+	case s.Terms.Currency != "" && !slices.Contains(collected, s.Terms.Currency):
 		bad.Add("currency", "The gateway cannot collect this currency: SEPA collects EUR.")
 	}
 }

@@ -2,7 +2,9 @@ package checkout_test
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -295,4 +297,19 @@ func TestWhatIsShownOfASession(t *testing.T) {
 	if _, err := till.Retrieve(t.Context(), payment.NewToken(shop.Number)); payment.KindOf(err) != payment.NotFound {
 		t.Errorf("of nobody's: %v", err)
 	}
+}
+
+// TestAGatewayThatIsNotUsedAnyMoreIsNamed: its currency is not what is wrong.
+func TestAGatewayThatIsNotUsedAnyMoreIsNamed(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Adapter = "gone" })
+		for name, req := range map[string]checkout.CreateRequest{"by campaign": order(till), "by itself": order(till, direct(till))} {
+			_, err := till.Create(t.Context(), till.Setup(t, till.Shop), req, payment.Fields{})
+			refused, ok := errors.AsType[*payment.Error](err)
+			if want := (payment.Fields{"gateway_id": "This gateway is not in use here any more."}); !ok || !reflect.DeepEqual(refused.Fields, want) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+	})
 }

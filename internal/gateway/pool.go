@@ -55,8 +55,8 @@ func (p *Pool) Batches() (names []string) {
 	return names
 }
 
-// Collects tells whether an adapter can collect a currency.
-func (p *Pool) Collects(adapter, currency string) bool {
-	kind, known := p.kinds[adapter]
-	return known && slices.Contains(kind.Currencies, currency)
+// Currencies are those that an adapter collects; false tells that there is none of the name.
+func (p *Pool) Currencies(adapter string) (collected []string, isKnown bool) {
+	kind, isKnown := p.kinds[adapter]
+	return kind.Currencies, isKnown
 }

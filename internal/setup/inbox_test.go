@@ -3,6 +3,7 @@ package setup_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -37,10 +38,15 @@ func TestAnInboxIsOneAccounts(t *testing.T) {
 	const server = `sftp: {host: bank.example, user: shop, private_key_file: %s, host_key: ssh-ed25519 AAAA, out: %s, in: %s}`
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 		b := newBench(env)
+		linked := t.TempDir()
+		if err := os.Symlink(linked, linked+"-too"); err != nil {
+			t.Fatal(err)
+		}
 		folder, here, there := "folder: /srv/"+b.prefix, fmt.Sprintf(server, "/a", "/a", "/in"), fmt.Sprintf(server, "/a", "/a", "/of-b")
 		b.apply(t, b.atBanks(at(folder)+"; "+at(here)))
 		for name, accounts := range map[string][]string{
 			"of one tenant":            {at(folder) + "; " + at(here) + "; " + at(folder+"/")},
+			"by another name":          {at("folder: " + linked), at("folder: " + linked + "-too")},
 			"of another tenant":        {at(folder), at(folder)},
 			"switched off":             {at(folder), "active: false, " + at(folder)},
 			"of two that are new":      {at(folder), at("folder: /srv/new"), at("folder: /srv/./new")},

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -151,7 +152,10 @@ func (t *Terms) readPlace(v gateway.Values) error {
 // Inbox names where the bank's answers are fetched, alike for all accounts that fetch them there.
 func (t *Terms) Inbox() string {
 	if t.SFTP == nil {
-		return path.Clean(t.Folder)
+		if folder, err := filepath.EvalSymlinks(t.Folder); err == nil {
+			return folder // by whatever name it is reached
+		}
+		return path.Clean(t.Folder) // not there yet
 	}
 	return t.SFTP.User + "@" + net.JoinHostPort(strings.ToLower(t.SFTP.Host), strconv.Itoa(t.SFTP.Port)) + path.Clean(t.SFTP.In)
 }
