@@ -25,6 +25,8 @@ func (r *reader) status(s *iso20022.Status) error {
 		r.payeeChecked(s, it)
 	case s.Verdict == iso20022.Protocol, s.Verdict == iso20022.Waiting, s.Verdict == iso20022.NoVerdict:
 		it.line.Note = "It decides nothing about a payment."
+	case s.Verdict == iso20022.Repeated:
+		it.line.Result, it.line.Note = store.LineContradicts, "The bank has this already and refuses a copy of it: the first one stands."
 	case s.Level == iso20022.OfPayment:
 		r.paymentStatus(s, it)
 	case s.Level == iso20022.OfBlock:
@@ -188,7 +190,9 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 		line.Result, line.Note = store.LineUnmatched, e.Problem
 	case !e.IsBooked:
 		line.Note = "It is not booked yet."
-	case l.Kind == iso20022.Other, isOurTransfer(l) && l.Currency != "EUR":
+	case isOurTransfer(l) && l.Currency != "EUR":
+	case l.Kind == iso20022.Other:
+		r.notUnderstood(l, it)
 	case l.Currency != "EUR":
 		line.Result, line.Note = store.LineUnmatched, "Collections are in euro."
 	case l.Kind == iso20022.TransferReturned && l.EndToEndID == "":
@@ -208,6 +212,18 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 		it.mean = func(found store.BankFileEntry, it *item) { r.booked(found, booked, hasAmount, reason, it) }
 	}
 	return nil
+}
+
+// notUnderstood takes a booking that could be anything. Most are nobody's business here, but one that names a payment of
+// ours and is worth as much has moved its money, as when a return is taken back. Less is what a bank takes for its work.
+func (r *reader) notUnderstood(l *iso20022.Line, it *item) {
+	it.clue, it.mayMiss = &clue{endToEndID: l.EndToEndID}, true
+	it.mean = func(found store.BankFileEntry, it *item) {
+		if it.line.AmountMinor >= found.AmountMinor {
+			it.line.TransactionID = &found.TransactionID
+			it.line.Result, it.line.Note = store.LineContradicts, "It is booked for this payment, and what it means is not understood."
+		}
+	}
 }
 
 // What comes back of a collection is no refund, and the other way round.

@@ -51,10 +51,10 @@ func (c BankCode) isTransfer() bool {
 	return c.Family == "ICDT" || c.Family == "RCDT" || c.Family == "IRCT" || c.Family == "RRCT"
 }
 
-// isReturn tells unpaid and refunded debits, and returns of either kind of payment.
+// isReturn tells unpaid, refunded and cancelled debits, and returns of either kind of payment.
 func (c BankCode) isReturn() bool {
 	switch c.SubFamily {
-	case "UPDD", "PRDD", "RRTN", "RPCR":
+	case "UPDD", "PRDD", "RCDD", "RRTN", "RPCR":
 		return true
 	}
 	return c.Proprietary == dutchReturn

@@ -26,6 +26,8 @@ type Verdict string
 const (
 	Accepted Verdict = "accepted"
 	Rejected Verdict = "rejected"
+	// Repeated is the refusal of a copy: the bank has the same already, and that one stands.
+	Repeated Verdict = "repeated"
 	// Partly means that the levels below say more.
 	Partly Verdict = "partly"
 	// Waiting means that the bank has it and has not decided.
@@ -115,7 +117,7 @@ func (r *statusReport) tellMessage(e *element) error {
 	s.Code = e.value("GrpSts")
 	s.Reason = readReason(e.all("StsRsnInf"))
 	r.protocol = s.MessageName == "ebics" || s.MessageID == "EBICS"
-	s.Verdict = r.judge(s.Code, s.Reason)
+	s.Verdict = r.judge(s.Level, s.Code, s.Reason)
 	r.block = *s // payments of older reports hang on the message itself
 	if s.Verdict == NoVerdict && s.Code == "" {
 		return nil
@@ -160,7 +162,7 @@ func (r *statusReport) tellBlock(e *element) error {
 	s.BlockID = e.value("OrgnlPmtInfId")
 	s.Code = e.value("PmtInfSts")
 	s.Reason = readReason(e.all("StsRsnInf"))
-	s.Verdict = r.judge(s.Code, s.Reason)
+	s.Verdict = r.judge(s.Level, s.Code, s.Reason)
 	if s.Verdict == NoVerdict && s.Code == "" {
 		return nil
 	}
@@ -176,11 +178,11 @@ func (r *statusReport) tellPayment(e *element) error {
 	// A payment without a status of its own shares that of its block, then of the message. One that is listed with a
 	// reason and no status anywhere is listed because it was refused.
 	s.Code = cmp.Or(own, r.block.Code, r.message.Code)
-	s.Verdict = r.judge(s.Code, s.Reason)
+	s.Verdict = r.judge(s.Level, s.Code, s.Reason)
 	if own == "" && (s.Verdict == NoVerdict || s.Verdict == Partly) {
 		s.Verdict = NoVerdict
 		if s.Reason.Code != "" || s.Reason.Given != "" {
-			s.Verdict = Rejected
+			s.Verdict = refused(s.Level, s.Reason)
 		}
 	}
 	reference := e.find("OrgnlTxRef")
@@ -199,21 +201,40 @@ func (r *statusReport) tellPayment(e *element) error {
 	return r.tell(s)
 }
 
-func (r *statusReport) judge(code string, reason Reason) Verdict {
+func (r *statusReport) judge(level Level, code string, reason Reason) Verdict {
 	switch {
 	case r.protocol:
 		return Protocol
 	case reason.Given == success:
 		return Accepted
 	}
-	if verdict, known := verdicts[strings.ToUpper(code)]; known {
+	switch verdict, known := verdicts[strings.ToUpper(code)]; {
+	case !known:
+		return NoVerdict
+	case verdict == Rejected:
+		return refused(level, reason)
+	default:
 		return verdict
 	}
-	return NoVerdict
+}
+
+// refused tells the refusal of a copy from any other. Our ids are never used twice, so that what comes twice is the same
+// file. Of a single payment AM05 and DUPL are also what a payer's bank says that has not paid it.
+func refused(level Level, reason Reason) Verdict {
+	isOfMany := level != OfPayment && (reason.Code == "AM05" || reason.Code == "DUPL")
+	if isOfMany || strings.HasPrefix(reason.Code, "DU0") {
+		return Repeated
+	}
+	return Rejected
+}
+
+// isInCopy tells what a refused copy holds: whatever is said of that is not about the first one.
+func (r *statusReport) isInCopy(level Level) bool {
+	return level != OfMessage && r.message.Verdict == Repeated || level == OfPayment && r.block.Verdict == Repeated
 }
 
 func (r *statusReport) tell(s Status) error {
-	if r.visit.Status == nil {
+	if r.visit.Status == nil || r.isInCopy(s.Level) {
 		return nil
 	}
 	return r.visit.Status(&s)

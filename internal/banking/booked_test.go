@@ -1,0 +1,44 @@
+package banking_test
+
+import (
+	"fmt"
+	"testing"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/banking"
+)
+
+// booking is one line of a statement that names a payment.
+func booking(sign, subFamily, amount, id, more string) string {
+	return fmt.Sprintf(`<Document><BkToCstmrStmt><Stmt><Id>%s</Id><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id><Ccy>EUR</Ccy></Acct>
+		<Ntry><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts>BOOK</Sts>
+		<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>IDDT</Cd><SubFmlyCd>%s</SubFmlyCd></Fmly></Domn></BkTxCd>
+		<NtryDtls><TxDtls><Refs><EndToEndId>%s</EndToEndId></Refs>%s</TxDtls></NtryDtls></Ntry></Stmt></BkToCstmrStmt></Document>`,
+		id, amount, sign, subFamily, id, more)
+}
+
+func TestMoneyThatMovesIsNeverIgnored(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		const returned = `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`
+		paid := b.settled(t, apptest.Approved, apptest.Approved)
+		first, second := b.statusOf(t, paid[0]).MerchantTransactionID, b.statusOf(t, paid[1]).MerchantTransactionID
+		for _, one := range []struct {
+			what, answer string
+			want         banking.Counts
+		}{
+			{"charges", booking("DBIT", "CHRG", "3.00", first, ""), banking.Counts{Ignored: 1}},
+			{"a debit of another kind", booking("DBIT", "OTHR", "49.00", first, ""), banking.Counts{Unmatched: 1}},
+			{"a debit of another kind and payment", booking("DBIT", "OTHR", "49.00", "TXN-20260101-AAAAAAAA", ""), banking.Counts{Ignored: 1}},
+			{"what was cancelled at the bank", booking("DBIT", "RCDD", "49.00", first, ""), banking.Counts{Returned: 1}},
+			{"a return", booking("DBIT", "UPDD", "49.00", second, returned), banking.Counts{Returned: 1}},
+			{"a return that is taken back", booking("CRDT", "UPDD", "49.00", second, returned), banking.Counts{Unmatched: 1}},
+		} {
+			if counts := b.read(t, one.answer); counts != one.want {
+				t.Errorf("%s gives %+v, want %+v", one.what, counts, one.want)
+			}
+		}
+		b.wantStatus(t, paid[0], "charged_back")
+	})
+}
