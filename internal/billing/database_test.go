@@ -28,6 +28,9 @@ func TestARecallThatFailsIsNotDone(t *testing.T) {
 		"the debit cannot be settled": func(t *testing.T, d desk, _ payment.Subscription) {
 			d.Env.Exec(t, `ALTER TABLE events RENAME TO hidden`)
 		},
+		"whether it was charged back cannot be read": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.Env.Exec(t, `ALTER TABLE chargebacks RENAME TO hidden`)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,6 +61,26 @@ func TestADebitThatWasReportedIsNotMadeAgain(t *testing.T) {
 	}
 }
 
+// TestAllThatWasReportedOfASubscriptionIsRecalled, however many periods a restore has lost.
+func TestAllThatWasReportedOfASubscriptionIsRecalled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		next := sub
+		next.Period++
+		d.reported(t, sub, 1, payment.TransactionApproved)
+		d.reported(t, next, 1, payment.TransactionApproved)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{}) // it knows of no further one
+		d.restore(t)
+		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if after := d.Subscription(t, sub.ID); after.Period != sub.Period+2 || after.SuccessfulCount != 2 || len(d.rebills(t, sub)) != 2 {
+			t.Errorf("period %d, %d collected", after.Period, after.SuccessfulCount)
+		}
+	})
+}
+
 // TestEachReportedDebitIsToldByItself: the news of a subscription goes by the payment that they come of, also where a file
 // has brought that of many.
 func TestEachReportedDebitIsToldByItself(t *testing.T) {

@@ -2,6 +2,7 @@ package checkout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -238,6 +239,30 @@ func TestAStaleReportGivesUpAlone(t *testing.T) {
 	})
 	if err == nil {
 		t.Error("it was taken over somebody's change")
+	}
+}
+
+// TestAStaleReportOfManyIsTold: what others keep from being written was not taken, whichever half of the report it is in.
+func TestAStaleReportOfManyIsTold(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	for stale, name := range []string{"the first", "the second"} {
+		t.Run(name, func(t *testing.T) {
+			paid := []payment.Transaction{till.Paid(t, approved).Transaction, till.Paid(t, approved).Transaction}
+			_, err := till.TakeChargebacks(t.Context(), till.Setup(t, till.Shop), checkout.ChargebackReport{
+				GatewayID: till.Shop.Gateway.ID, Chargebacks: []checkout.ReportedChargeback{report(paid[0]), report(paid[1])},
+				RestsOn: func(tx *store.Tx) error {
+					if !till.Debit(t, paid[0].ID).Transaction.IsChargedBack() && stale == 1 {
+						tx.Then(`UPDATE transactions SET status = 'refunded' WHERE id = $1`, paid[1].ID)
+						return nil
+					}
+					return store.ErrStale
+				},
+			})
+			if !errors.Is(err, store.ErrStale) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -276,6 +276,26 @@ func TestADatabaseClockThatGoesFast(t *testing.T) {
 	}
 }
 
+// TestADatabaseClockThatWasSetIsSetOnce, also where it took long to say so: the next look does not find it set again.
+func TestADatabaseClockThatWasSetIsSetOnce(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	var ahead, takes time.Duration
+	till.Env.DatabaseClock = func() time.Time {
+		till.World.Pass(takes)
+		return till.World.Now().Add(ahead)
+	}
+	for _, next := range []struct{ ahead, takes time.Duration }{{0, 0}, {time.Hour, 5 * time.Second}, {time.Hour, 0}} {
+		ahead, takes = next.ahead, next.takes
+		if n, err := till.RunLookups(t.Context()); n != 0 || err != nil {
+			t.Fatalf("asked about %d: %v", n, err)
+		}
+	}
+	if n := strings.Count(till.Log(), "set ahead"); n != 1 {
+		t.Errorf("it was set %d times: %s", n, till.Log())
+	}
+}
+
 // TestAnAnswerThatContradictsWhatWasRecorded is that of a sender who was held up, while its gateway said that it never got the payment.
 func TestAnAnswerThatContradictsWhatWasRecorded(t *testing.T) {
 	t.Parallel()
