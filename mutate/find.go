@@ -109,7 +109,7 @@ func (f *finder) operand(n *ast.BinaryExpr, side ast.Expr) {
 		f.wrap(side, "(", fmt.Sprintf(" || mutant_.Is(%d))", id))
 		return
 	}
-	f.wrap(side, "(", fmt.Sprintf(" && !mutant_.Is(%d))", id))
+	f.wrap(side, "((", fmt.Sprintf(") && !mutant_.Is(%d))", id)) // the side may itself be one or the other
 }
 
 // boundary moves a comparison by the one value at which both are equal.

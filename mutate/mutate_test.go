@@ -57,6 +57,8 @@ func Pay(ctx context.Context, o Order, due, now time.Time, open bool) (Order, er
 
 func write(context.Context, string) {}
 
+func IsOver(ended, lapsed, late bool) bool { return ended || lapsed || late }
+
 func IsOpen(read func(*bool) error) (open bool, err error) { return open, read(&open) }
 `
 
@@ -71,6 +73,12 @@ func TestPay(t *testing.T) {
 	now := time.Unix(1, 0)
 	if paid, err := Pay(t.Context(), Order{5}, now, now, true); err != nil || paid.Total != 6 {
 		t.Fatal(paid, err)
+	}
+}
+
+func TestIsOver(t *testing.T) {
+	if !IsOver(true, false, false) {
+		t.Fatal("what has ended is not over")
 	}
 }
 
@@ -141,8 +149,8 @@ func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(suites[0].tests); got != 2 {
-		t.Errorf("%d of 2 tests pass without a mutant", got)
+	if got := len(suites[0].tests); got != 3 {
+		t.Errorf("%d of 3 tests pass without a mutant", got)
 	}
 	fate := map[string]string{}
 	for _, m := range mutants {
@@ -153,18 +161,20 @@ func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
 		fate[strings.TrimPrefix(m.key, "internal/shop/shop.go ")] = v.by
 	}
 	for key, want := range map[string]string{
-		"Pay negate: now.Before(due) || !open && o.Total < 1":        "shop",
-		"Pay boundary: now.Before(due)":                              "shop",
-		"Pay boundary: o.Total < 1":                                  "no test comes by",
-		"Pay leave out !open of: !open && o.Total < 1":               "tests pass",
-		`Pay drop the error of: errors.New("not due")`:               "no test comes by",
-		"Pay negate: o.Total == 7":                                   "shop",
-		"Pay leave out: o.Total++":                                   "no test comes by",
-		"Pay leave empty: Total: o.Total + 1":                        "shop",
-		"Pay arithmetic: o.Total + 1":                                "shop",
-		"Pay cancel with the caller: context.WithoutCancel(ctx)":     "tests pass",
-		`Pay make true c = $1 of: "UPDATE a SET b = 1 WHERE c = $1"`: "tests pass",
-		`- make true owner = $2 of: " AND owner = $2"`:               "tests pass",
+		"Pay negate: now.Before(due) || !open && o.Total < 1":          "shop",
+		"Pay boundary: now.Before(due)":                                "shop",
+		"Pay boundary: o.Total < 1":                                    "no test comes by",
+		"Pay leave out !open of: !open && o.Total < 1":                 "tests pass",
+		"IsOver leave out ended of: ended || lapsed":                   "shop",
+		"IsOver leave out ended || lapsed of: ended || lapsed || late": "shop",
+		`Pay drop the error of: errors.New("not due")`:                 "no test comes by",
+		"Pay negate: o.Total == 7":                                     "shop",
+		"Pay leave out: o.Total++":                                     "no test comes by",
+		"Pay leave empty: Total: o.Total + 1":                          "shop",
+		"Pay arithmetic: o.Total + 1":                                  "shop",
+		"Pay cancel with the caller: context.WithoutCancel(ctx)":       "tests pass",
+		`Pay make true c = $1 of: "UPDATE a SET b = 1 WHERE c = $1"`:   "tests pass",
+		`- make true owner = $2 of: " AND owner = $2"`:                 "tests pass",
 	} {
 		if fate[key] != want {
 			t.Errorf("%s: %q, want %q", key, fate[key], want)
