@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -112,6 +114,57 @@ func TestLinesThatCouldNotBeKeptAreToldOf(t *testing.T) {
 		}
 		if err := load(); !errors.Is(err, store.ErrStale) {
 			t.Errorf("a second time: %v", err)
+		}
+	})
+}
+
+// TestAccountsOfATenantAreApart: what is unfinished or open at one is not at the other.
+func TestAccountsOfATenantAreApart(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		other := env.Gateway(t, shop.ID).ID
+		one := awaitingFile(t, env, shop)
+		_, taking := take(bankFile(one), one)
+		env.Write(t, taking)
+		statement := store.BankStatement{
+			ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Name: "answer.xml", ContentHash: "hash", State: store.BankStatementReading,
+		}
+		env.Write(t, func(tx *store.Tx) error {
+			tx.PutBankStatement(statement)
+			return tx.LoadBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
+		})
+		for account, want := range map[uuid.UUID]int{shop.Gateway.ID: 1, other: 0} {
+			files, err := env.Store.Tenant(shop.ID).UnfinishedBankFiles(t.Context(), account)
+			if err != nil || len(files) != want {
+				t.Errorf("%d files, want %d: %v", len(files), want, err)
+			}
+			lines, err := env.Store.Tenant(shop.ID).OpenBankLines(t.Context(), account, uuid.Nil, 10)
+			if err != nil || len(lines) != want {
+				t.Errorf("%d lines, want %d: %v", len(lines), want, err)
+			}
+		}
+	})
+}
+
+// TestALaterBatchOfAFileIsTakenAsAWhole: those that are in the file already do not stand for what is held back meanwhile.
+func TestALaterBatchOfAFileIsTakenAsAWhole(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		one, held := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
+		file, taking := take(bankFile(one), one)
+		env.Write(t, taking)
+		env.Write(t, func(tx *store.Tx) error { tx.HoldCollection(shop.ID, held.ID); return nil })
+		full := file
+		full.Count++
+		err := env.TryWrite(t, func(tx *store.Tx) error {
+			return tx.TakeIntoBankFile(file, full, []store.BankFileEntry{{
+				TransactionID: held.ID, Position: 2, BlockID: file.MessageID + "-1", DueDate: file.DueDate, SequenceType: "RCUR", EndToEndID: held.MerchantTransactionID,
+			}}, map[string]time.Time{file.DueDate: storetest.Start.Add(72 * time.Hour)})
+		})
+		if !errors.Is(err, store.ErrStale) {
+			t.Errorf("gave %v", err)
 		}
 	})
 }

@@ -61,6 +61,9 @@ func TestSessionsDue(t *testing.T) {
 		wantDue(t, query, awaiting.ExpiresAt, 10, dueSession(first), dueSession(second), dueSession(*awaiting))
 		wantDue(t, query, awaiting.ExpiresAt, 2, dueSession(first), dueSession(second))
 		wantNextDue(t, env, first.ExpiresAt)
+		if at, found, err := env.Store.NextDue(t.Context(), first.ExpiresAt); err != nil || !found || !at.Equal(second.ExpiresAt) {
+			t.Errorf("after it comes %s (found %v, error %v)", at, found, err)
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -89,6 +90,13 @@ func TestMailsInLine(t *testing.T) {
 			if counts, err := env.Store.CountMails(t.Context()); err != nil || counts.Pending != 0 || counts.Failed != 0 {
 				t.Errorf("%+v, %v", counts, err)
 			}
+		})
+		t.Run("one that was sent is not sent again by another tenant", func(t *testing.T) {
+			other := env.Shop(t)
+			if err := env.TryWrite(t, func(tx *store.Tx) error { tx.ResendMail(other.ID, mail.ID); return nil }); !errors.Is(err, store.ErrStale) {
+				t.Errorf("gave %v", err)
+			}
+			claim(0)
 		})
 		t.Run("one that was sent is sent again by hand, and forgotten later", func(t *testing.T) {
 			env.Write(t, func(tx *store.Tx) error { tx.ResendMail(shop.ID, mail.ID); return nil })

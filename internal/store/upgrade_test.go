@@ -130,6 +130,25 @@ func TestAnUpgradeIsFinished(t *testing.T) {
 	})
 }
 
+// TestACreateUnderWayWhileAnUpgradeIsFinished comes from a process that has not heard of it, and leaves its token open.
+func TestACreateUnderWayWhileAnUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		other := process(t, env, beginUpgrade(t, env))
+		passed := env.Shop(t) // tenants are gone through by their ids, which tell their age
+		env.Session(t, env.Shop(t))
+		var late store.Found
+		_, err := other.FinishUpgrade(t.Context(), env.Now, func(int, int) {
+			if late.Session.Token == "" && storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM sessions WHERE token_sealed = ''`) == 0 {
+				late = env.Session(t, passed)
+			}
+		})
+		if err != nil || late.Session.Token == "" || strings.Contains(env.Dump(t), late.Session.Token) {
+			t.Errorf("a token lies open, or nobody came: %v", err)
+		}
+	})
+}
+
 // TestAnEventWhoseTokenIsSpoiltIsNotTakenForSound: a receiver is not sent what lacks its token, nor nothing at all, and who
 // reads the feed is told that it is not whole.
 func TestAnEventWhoseTokenIsSpoiltIsNotTakenForSound(t *testing.T) {
