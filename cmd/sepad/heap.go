@@ -22,10 +22,13 @@ func heapGrowth(held uint64) int {
 	return roomyGrowth
 }
 
-// tendHeap goes by what the last look found.
+// tendHeap goes by what the last look found. What a start has made and nobody needs any more, three quarters of the heap, is
+// given back soon after it: a server that has little to do would hold it for minutes.
 func tendHeap(ctx context.Context) {
 	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	growth := ownGrowth
+	giveBack := time.AfterFunc(time.Second, debug.FreeOSMemory)
+	defer giveBack.Stop()
 	for tick := time.NewTicker(time.Second); ; {
 		metrics.Read(held)
 		if now := heapGrowth(held[0].Value.Uint64()); now != growth {

@@ -4,6 +4,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A grammar finds what is coloured: comments, texts, words of the language and
@@ -18,24 +19,25 @@ const (
 	never     = `[^\s\S]`
 )
 
-var (
-	goGrammar     = grammar(`//.*$`, quoted+"|`[^`]*`|"+apostroph, "package import func return if else for range var const type struct map string error nil true false defer switch case break continue")
-	scriptGrammar = grammar(`//.*$`, quoted+"|`[^`]*`|"+apostroph, "import from export const let function async await return if else for of new null true false class try catch throw")
-	pythonGrammar = grammar(`#.*$`, `"""[\s\S]*?"""|f?`+quoted+"|f?"+apostroph, "import from def return if else elif for in while with as not and or is None True False class try except raise")
-	grammars      = map[string]*regexp.Regexp{
-		"go": goGrammar, "ts": scriptGrammar, "js": scriptGrammar, "python": pythonGrammar,
-		"php":  grammar(`//.*$`, quoted+"|"+apostroph, "function return string bool array if else foreach as"),
-		"sh":   grammar(`(?:^|\s)#.*$`, quoted+`|'[^']*'`, "curl sepad export for do done if then fi while cat echo printf sed grep go make"),
-		"yaml": grammar(`(?:^|\s)#.*$`, quoted+"|"+apostroph, "true false null"),
-		"json": grammar(never, quoted, "true false null"),
+var grammars = sync.OnceValue(func() map[string]*regexp.Regexp {
+	script := grammar(`//.*$`, quoted+"|`[^`]*`|"+apostroph, "import from export const let function async await return if else for of new null true false class try catch throw")
+	return map[string]*regexp.Regexp{
+		"ts": script, "js": script,
+		"go":     grammar(`//.*$`, quoted+"|`[^`]*`|"+apostroph, "package import func return if else for range var const type struct map string error nil true false defer switch case break continue"),
+		"python": grammar(`#.*$`, `"""[\s\S]*?"""|f?`+quoted+"|f?"+apostroph, "import from def return if else elif for in while with as not and or is None True False class try except raise"),
+		"php":    grammar(`//.*$`, quoted+"|"+apostroph, "function return string bool array if else foreach as"),
+		"sh":     grammar(`(?:^|\s)#.*$`, quoted+`|'[^']*'`, "curl sepad export for do done if then fi while cat echo printf sed grep go make"),
+		"yaml":   grammar(`(?:^|\s)#.*$`, quoted+"|"+apostroph, "true false null"),
+		"json":   grammar(never, quoted, "true false null"),
 	}
-	// classes are the groups of a grammar in the stylesheet.
-	classes = []string{"comment", "str", "word", "number"}
-)
+})
+
+// classes are the groups of a grammar in the stylesheet.
+var classes = []string{"comment", "str", "word", "number"}
 
 // highlight is code as markup. What no grammar knows is shown as it is.
 func highlight(language, code string) string {
-	rules := grammars[language]
+	rules := grammars()[language]
 	if rules == nil {
 		return html.EscapeString(code)
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/yuin/goldmark"
@@ -23,11 +24,13 @@ import (
 
 // markdown reads texts as the repository's readers see them. Markup in them is not
 // taken over.
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(ownNodes{}, 100))),
-)
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(ownNodes{}, 100))),
+	)
+})
 
 // textPage is a text on its way to a page.
 type textPage struct {
@@ -42,7 +45,7 @@ type textPage struct {
 func renderText(file string, source []byte, names map[string]string) (*page, error) {
 	t := textPage{file, source, names, &page{Name: names[file]}}
 	context := parser.NewContext(parser.WithIDs(anchors{}))
-	root := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))
+	root := markdown().Parser().Parse(text.NewReader(source), parser.WithContext(context))
 	t.takeTitle(root)
 	var unlinked []*ast.Link
 	err := ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -69,7 +72,7 @@ func renderText(file string, source []byte, names map[string]string) (*page, err
 	}
 	t.page.found = t.passages(root)
 	var out bytes.Buffer
-	if err := markdown.Renderer().Render(&out, source, root); err != nil {
+	if err := markdown().Renderer().Render(&out, source, root); err != nil {
 		return nil, fmt.Errorf("render %s: %w", file, err)
 	}
 	body := strings.ReplaceAll(out.String(), "<table>", `<div class="table" tabindex="0"><table>`)

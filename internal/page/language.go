@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/language"
 
@@ -40,15 +41,13 @@ var languages = []*pageLanguage{
 	{"ro", "Română", &romanian, locale.Find("ro")},
 }
 
-var matcher = newMatcher()
-
-func newMatcher() language.Matcher {
+var matcher = sync.OnceValue(func() language.Matcher {
 	tags := make([]language.Tag, len(languages))
 	for i, one := range languages {
 		tags[i] = language.MustParse(one.Code)
 	}
 	return language.NewMatcher(tags)
-}
+})
 
 // Languages are the codes of the page's languages, that of whoever speaks none first.
 func Languages() []string {
@@ -108,7 +107,7 @@ func preferredLanguage(header string) *pageLanguage {
 	if err != nil || len(tags) == 0 {
 		return languages[0]
 	}
-	_, index, confidence := matcher.Match(tags...)
+	_, index, confidence := matcher().Match(tags...)
 	if confidence == language.No {
 		return languages[0]
 	}

@@ -14,12 +14,15 @@ import (
 //go:embed *.html
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"asset": assetPath,
-	"fill":  fill,
-	"group": group,
-	"css":   func(text string) template.CSS { return template.CSS(text) }, // our own stylesheet, nobody's words
-}).ParseFS(templateFiles, "*.html"))
+// templates are read with the first page: they take longer than all else that a program begins with, and few commands show one.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"asset": assetPath,
+		"fill":  fill,
+		"group": group,
+		"css":   func(text string) template.CSS { return template.CSS(text) }, // our own stylesheet, nobody's words
+	}).ParseFS(templateFiles, "*.html"))
+})
 
 // view is what the template shows.
 type view struct {
@@ -124,6 +127,6 @@ func writeWith(w http.ResponseWriter, r *http.Request, status int, name string, 
 
 func render(name string, data any) ([]byte, error) {
 	var html bytes.Buffer
-	err := templates.ExecuteTemplate(&html, name, data)
+	err := templates().ExecuteTemplate(&html, name, data)
 	return html.Bytes(), err
 }
