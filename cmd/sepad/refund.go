@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/merchant"
@@ -42,7 +43,7 @@ func (c *refundCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		refund, err := work.Refund(p.ctx, tenantID, id, amount, store.RequestKey{})
+		refund, err := work.Refund(p.ctx, tenantID, id, checkout.RefundRequest{AmountMinor: amount}, store.RequestKey{})
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ var triggers = map[payment.EventKind]struct {
 	payment.EventTransactionStatusChanged: {"a payment was refunded", func(p *play) error {
 		paid, err := p.pay(payment.OneOff, sandbox.Approved)
 		if err == nil {
-			_, err = p.work.Checkout.Refund(p.ctx, p.setup.Tenant.ID, paid.Transaction.ID, nil, store.RequestKey{})
+			_, err = p.work.Checkout.Refund(p.ctx, p.setup.Tenant.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 		}
 		return err
 	}},

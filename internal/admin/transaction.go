@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/payment"
 	"sepad/internal/recon"
 	"sepad/internal/record"
@@ -80,7 +81,7 @@ func (a *Admin) refundTransaction(w http.ResponseWriter, r *http.Request) error 
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	refund, err := a.Checkout.Refund(r.Context(), tenantID, id, amount, key)
+	refund, err := a.Checkout.Refund(r.Context(), tenantID, id, checkout.RefundRequest{AmountMinor: amount}, key)
 	if err != nil {
 		return err
 	}

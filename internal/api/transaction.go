@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/payment"
 	"sepad/internal/record"
 	"sepad/internal/store"
@@ -46,7 +47,7 @@ func (a *API) refundTransaction(w http.ResponseWriter, r *http.Request, caller s
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	refund, err := a.Checkout.Refund(r.Context(), caller.TenantID, id, amount, key)
+	refund, err := a.Checkout.Refund(r.Context(), caller.TenantID, id, checkout.RefundRequest{AmountMinor: amount}, key)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/gateway"
 	"sepad/internal/gateway/sandbox"
 	"sepad/internal/payment"
@@ -326,7 +327,7 @@ func (y *years) refund(p *process) {
 		amount = new(payment.Minor(1 + y.w.random.Int64N(x.AmountMinor)))
 	}
 	y.work(p, "refund", func(ctx context.Context) error {
-		_, err := p.app.Checkout.Refund(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), amount, store.RequestKey{})
+		_, err := p.app.Checkout.Refund(ctx, uuid.MustParse(x.Tenant), uuid.MustParse(x.ID), checkout.RefundRequest{AmountMinor: amount}, store.RequestKey{})
 		return tolerate(err)
 	})
 }

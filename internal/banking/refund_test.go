@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/checkout"
 	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/iso20022"
 	"sepad/internal/iso20022/iso20022test"
@@ -24,7 +25,7 @@ const (
 // refund asks for one and gives its id.
 func (b *bundle) refund(t *testing.T, id string, amount payment.Minor) string {
 	t.Helper()
-	refund, err := b.App.Checkout.Refund(t.Context(), uuid.MustParse(apptest.Shop), uuid.MustParse(id), &amount, store.RequestKey{})
+	refund, err := b.App.Checkout.Refund(t.Context(), uuid.MustParse(apptest.Shop), uuid.MustParse(id), checkout.RefundRequest{AmountMinor: &amount}, store.RequestKey{})
 	must(t, err)
 	if refund.Status != payment.TransactionPending {
 		t.Errorf("the refund is %s at once", refund.Status)
@@ -144,7 +145,7 @@ func TestMoneyIsNotGivenBackTwice(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		b := setup(t, s)
 		pending := b.pay(t, apptest.Approved)
-		if _, err := b.App.Checkout.Refund(t.Context(), uuid.MustParse(apptest.Shop), uuid.MustParse(pending), nil, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
+		if _, err := b.App.Checkout.Refund(t.Context(), uuid.MustParse(apptest.Shop), uuid.MustParse(pending), checkout.RefundRequest{}, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("refunding what has not been collected gives %v", err)
 		}
 		paid := b.settled(t, apptest.Approved)[0]
@@ -162,7 +163,7 @@ func TestMoneyIsNotGivenBackTwice(t *testing.T) {
 				t.Errorf("a file of refunds was written: %+v", file)
 			}
 		}
-		if _, err := b.App.Checkout.Refund(t.Context(), uuid.MustParse(apptest.Shop), uuid.MustParse(paid), nil, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
+		if _, err := b.App.Checkout.Refund(t.Context(), uuid.MustParse(apptest.Shop), uuid.MustParse(paid), checkout.RefundRequest{}, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("refunding what was charged back gives %v", err)
 		}
 	})

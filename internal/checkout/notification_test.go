@@ -163,7 +163,7 @@ func TestARefundIsSettledByItsNotification(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		till.Gateway.Silence()
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 		if payment.KindOf(err) != payment.OutcomeUnknown {
 			t.Fatal(err)
 		}

@@ -238,7 +238,7 @@ func TestAPayerWhoGoesAwayStopsNothing(t *testing.T) {
 			paid := till.Paid(t, approved)
 			till.Gateway.Answer(approved)
 			leaves(t, func(ctx context.Context) error {
-				_, err := till.Refund(ctx, till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+				_, err := till.Refund(ctx, till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 				return err
 			})
 			if d := till.Debit(t, paid.Transaction.ID); d.Transaction.Status != payment.TransactionRefunded {

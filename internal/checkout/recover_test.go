@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -112,7 +113,7 @@ func TestAnAnswerThatSaysNothingOfARebillLeavesItOpen(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		till.Gateway.Silence()
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 		if payment.KindOf(err) != payment.OutcomeUnknown {
 			t.Fatalf("refund: %v", err)
 		}

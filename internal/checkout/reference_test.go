@@ -73,7 +73,7 @@ func (c till) tryToPay(t *testing.T, found store.Found) (checkout.Result, error)
 func (c till) refund(t *testing.T, paid payment.Debit) string {
 	t.Helper()
 	amount := payment.Minor(100)
-	refund, err := c.Refund(t.Context(), paid.Session.TenantID, paid.Transaction.ID, &amount, store.RequestKey{})
+	refund, err := c.Refund(t.Context(), paid.Session.TenantID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &amount}, store.RequestKey{})
 	if err != nil || refund.Status != payment.TransactionApproved {
 		t.Fatalf("the refund is %q: %v", refund.Status, err)
 	}

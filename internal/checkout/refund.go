@@ -17,24 +17,34 @@ var (
 	errCannotRefund    = payment.Conflicting("The gateway of this payment cannot refund.")
 	errGatewayUnusable = payment.Conflicting("The gateway account of this payment cannot be used as it is set up.")
 	errRefundedByRace  = payment.Conflicting("Other refunds of this payment are being processed.")
+	errLeftIsOther     = payment.Conflicting("Something was refunded since this page was shown, and nothing was done now. Look at the payment again, and at what is left of it.")
 	errRefundUnknown   = &payment.Error{
 		Kind:   payment.OutcomeUnknown,
 		Detail: "The payment provider has not confirmed the refund. It is being asked; do not refund again.",
 	}
 )
 
+// RefundRequest says what is to be given back.
+type RefundRequest struct {
+	// AmountMinor is nil for all that is left.
+	AmountMinor *payment.Minor
+	// LeftMinor is what whoever asks has seen to be left, nil where he has not looked. Where that is not so any more nothing
+	// is given back: of two who do not know of each other each may mean the same refund.
+	LeftMinor *payment.Minor
+}
+
 // Refund gives a payment back, wholly or in part: claim, submit, settle, as a
-// payment is made. Without an amount it gives back all that is left. A refund
+// payment is made. A refund
 // that the gateway refuses is a declined transaction and no error. Under a key it
 // is made once, whatever its caller has or has not heard of it.
-func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (payment.Transaction, error) {
+func (c *Checkout) Refund(ctx context.Context, tenantID, transactionID uuid.UUID, req RefundRequest, key store.RequestKey) (payment.Transaction, error) {
 	setup, err := c.SetupOf(ctx, tenantID)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
 	return store.Once(ctx, c.Store, key,
 		func(id uuid.UUID) (payment.Transaction, error) { return c.refunded(ctx, tenantID, id) },
-		func() (payment.Transaction, error) { return c.refund(ctx, setup, transactionID, amount, key) })
+		func() (payment.Transaction, error) { return c.refund(ctx, setup, transactionID, req, key) })
 }
 
 // refunded gives a refund that was asked for before, once its outcome is known.
@@ -46,9 +56,9 @@ func (c *Checkout) refunded(ctx context.Context, tenantID, id uuid.UUID) (paymen
 	return refund, err
 }
 
-func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (payment.Transaction, error) {
+func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, req RefundRequest, key store.RequestKey) (payment.Transaction, error) {
 	sendBefore := clock.Within(c.Own, c.sendWindow())
-	claimed, client, err := c.claimRefund(ctx, setup, transactionID, amount, key)
+	claimed, client, err := c.claimRefund(ctx, setup, transactionID, req, key)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
@@ -68,20 +78,23 @@ func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactio
 
 // claimRefund sets the amount aside before the gateway hears of the refund. Who
 // loses to another refund or to a chargeback looks again at what is left.
-func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, amount *payment.Minor, key store.RequestKey) (claimed payment.Change, client *gateway.Client, err error) {
+func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, req RefundRequest, key store.RequestKey) (claimed payment.Change, client *gateway.Client, err error) {
 	err = retry(func() error {
 		now := c.now()
 		paid, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
 		if err != nil {
 			return err
 		}
+		if req.LeftMinor != nil && paid.Transaction.RefundableMinor() != *req.LeftMinor {
+			return errLeftIsOther
+		}
 		if client, _, err = c.Account(setup, paid.Transaction.GatewayID); err != nil {
 			return errors.Join(errGatewayUnusable, err)
 		}
-		if claimed.Debit, err = c.recognizeRefund(ctx, setup, paid, amount, key); err != nil || claimed.Refund != nil {
+		if claimed.Debit, err = c.recognizeRefund(ctx, setup, paid, req.AmountMinor, key); err != nil || claimed.Refund != nil {
 			return err
 		}
-		if claimed, err = claimed.BeginRefund(amount, now); err != nil {
+		if claimed, err = claimed.BeginRefund(req.AmountMinor, now); err != nil {
 			return err
 		}
 		if !client.CanRefund() {

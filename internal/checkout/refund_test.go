@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/clock"
 	"sepad/internal/gateway"
@@ -23,7 +24,7 @@ func TestWhatAGatewayIsToldOfARefund(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		amount := payment.Minor(9_99)
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount, store.RequestKey{})
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &amount}, store.RequestKey{})
 		if err != nil || refund.Status != payment.TransactionApproved || refund.RefundOf == nil || *refund.RefundOf != paid.Transaction.ID {
 			t.Fatalf("the refund is %s: %v", refund.Status, err)
 		}
@@ -68,7 +69,7 @@ func TestWhatBecomesOfARefund(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				paid := till.Paid(t, approved)
 				c.answer()
-				refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+				refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 				if payment.KindOf(err) != c.kind || c.kind == 0 && err != nil || refund.ID == uuid.Nil {
 					t.Fatalf("the answer is %v", err)
 				}
@@ -104,7 +105,7 @@ func TestWhatCannotBeRefunded(t *testing.T) {
 			{"a declined payment", till.Paid(t, declined).Transaction.ID, nil, payment.Conflict},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				if _, err := till.Refund(t.Context(), till.Shop.ID, c.id, c.amount, store.RequestKey{}); payment.KindOf(err) != c.want {
+				if _, err := till.Refund(t.Context(), till.Shop.ID, c.id, checkout.RefundRequest{AmountMinor: c.amount}, store.RequestKey{}); payment.KindOf(err) != c.want {
 					t.Errorf("the answer is %v", err)
 				}
 				if len(till.Gateway.Refunded()) != 0 {
@@ -119,7 +120,7 @@ func TestAGatewayThatCannotRefundIsNotAsked(t *testing.T) {
 	t.Parallel()
 	till := checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithoutAbilities)
 	paid := till.Paid(t, approved)
-	if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
+	if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{}); payment.KindOf(err) != payment.Conflict {
 		t.Errorf("the answer is %v", err)
 	}
 	if d := till.Debit(t, paid.Transaction.ID); d.Transaction.RefundingMinor != 0 {
@@ -134,7 +135,7 @@ func TestAnAccountThatCannotBeUsed(t *testing.T) {
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		paid := till.Paid(t, approved)
 		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Adapter = "retired" })
-		_, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+		_, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 		if payment.KindOf(err) != payment.Conflict {
 			t.Errorf("got %v", err)
 		}
@@ -150,7 +151,7 @@ func TestRefundsAtOnceGiveBackNoMoreThanWasCollected(t *testing.T) {
 		var operators sync.WaitGroup
 		for i := range errs {
 			operators.Go(func() {
-				_, errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &half, store.RequestKey{})
+				_, errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &half}, store.RequestKey{})
 			})
 		}
 		operators.Wait()
@@ -176,7 +177,7 @@ func TestARefundThatWasForgottenIsTheSameAgain(t *testing.T) {
 		paid := till.Paid(t, approved)
 		ask := func(amount payment.Minor, key string) gateway.Refund {
 			t.Helper()
-			if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &amount, keyed(till, key)); err != nil {
+			if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &amount}, keyed(till, key)); err != nil {
 				t.Fatal(err)
 			}
 			sent := till.Gateway.Refunded()
@@ -241,7 +242,7 @@ func TestARefundThatWasReportedIsNotMadeAgain(t *testing.T) {
 		reportRefund(t, till, paid, 3_00, 0, payment.TransactionApproved)
 		ask := func(amount payment.Minor, key string) payment.Transaction {
 			t.Helper()
-			refund, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, &amount, keyed(till, key))
+			refund, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{AmountMinor: &amount}, keyed(till, key))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,10 +278,10 @@ func TestWhatWasReportedAsRefundedIsNotLeft(t *testing.T) {
 		paid := till.Paid(t, approved).Transaction
 		reportRefund(t, till, paid, paid.AmountMinor-1, 0, payment.TransactionApproved)
 		tooMuch := payment.Minor(2)
-		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, &tooMuch, store.RequestKey{}); payment.KindOf(err) != payment.Invalid {
+		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{AmountMinor: &tooMuch}, store.RequestKey{}); payment.KindOf(err) != payment.Invalid {
 			t.Errorf("more than is left: %v", err)
 		}
-		rest, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, nil, store.RequestKey{})
+		rest, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{}, store.RequestKey{})
 		if err != nil || rest.AmountMinor != 1 {
 			t.Errorf("all that is left: %s, %v", rest.AmountMinor, err)
 		}
@@ -311,7 +312,7 @@ func TestARefundOfALostPaymentIsNotMadeAgain(t *testing.T) {
 		})
 		refund := reportRefund(t, till, lost, 1_00, 0, payment.TransactionApproved)
 		asked := payment.Minor(1_00)
-		got, err := till.Refund(t.Context(), till.Shop.ID, brought.ID, &asked, keyed(till, "again"))
+		got, err := till.Refund(t.Context(), till.Shop.ID, brought.ID, checkout.RefundRequest{AmountMinor: &asked}, keyed(till, "again"))
 		if err != nil || got.ID != refund || len(till.Gateway.Refunded()) != 0 {
 			t.Errorf("asked for again it is %s, %v, and %d were sent", got.MerchantTransactionID, err, len(till.Gateway.Refunded()))
 		}
@@ -332,7 +333,7 @@ func TestWhoeverAsksAtOnceForAReportedRefund(t *testing.T) {
 		var operators sync.WaitGroup
 		for i := range given {
 			operators.Go(func() {
-				given[i], errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.ID, &paid.AmountMinor, keyed(till, strconv.Itoa(i)))
+				given[i], errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{AmountMinor: &paid.AmountMinor}, keyed(till, strconv.Itoa(i)))
 			})
 		}
 		operators.Wait()
@@ -347,6 +348,34 @@ func TestWhoeverAsksAtOnceForAReportedRefund(t *testing.T) {
 		}
 		if found != 1 || len(till.Gateway.Refunded()) != 0 {
 			t.Errorf("%d were told of it, and %d sent", found, len(till.Gateway.Refunded()))
+		}
+	})
+}
+
+// TestTwoWhoHaveSeenTheSameLeftGiveBackOnce: each may mean the same refund, and does not know of the other.
+func TestTwoWhoHaveSeenTheSameLeftGiveBackOnce(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved).Transaction
+		part, left := paid.AmountMinor/4, paid.RefundableMinor()
+		errs := make([]error, 4)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				_, errs[i] = till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{AmountMinor: &part, LeftMinor: &left}, keyed(till, strconv.Itoa(i)))
+			})
+		}
+		all.Wait()
+		done := 0
+		for _, err := range errs {
+			if err == nil {
+				done++
+			} else if payment.KindOf(err) != payment.Conflict {
+				t.Errorf("got %v", err)
+			}
+		}
+		if d := till.Debit(t, paid.ID); done != 1 || d.Transaction.RefundedMinor != part {
+			t.Errorf("%d refunds, %s in all", done, d.Transaction.RefundedMinor)
 		}
 	})
 }

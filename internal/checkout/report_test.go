@@ -71,7 +71,7 @@ func TestAReportedRefundSettlesItsPayment(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				paid := till.Paid(t, approved)
 				till.Gateway.Answer(pending)
-				refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, nil, store.RequestKey{})
+				refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,11 +117,11 @@ func TestARefundUnderAKeyIsMadeOnce(t *testing.T) {
 		half := paid.Transaction.AmountMinor / 2
 		key := store.RequestKey{Key: "refund-1", RequestHash: "the same", At: till.Time.Now()}
 		till.Gateway.Silence()
-		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &half, key)
+		refund, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &half}, key)
 		if payment.KindOf(err) != payment.OutcomeUnknown {
 			t.Fatal(err)
 		}
-		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &half, key); payment.KindOf(err) != payment.KindOf(store.ErrRequestRunning) || err == nil {
+		if _, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &half}, key); payment.KindOf(err) != payment.KindOf(store.ErrRequestRunning) || err == nil {
 			t.Errorf("the same request before its outcome is known: %v", err)
 		}
 		till.Gateway.Answer(approved)
@@ -129,7 +129,7 @@ func TestARefundUnderAKeyIsMadeOnce(t *testing.T) {
 		if _, err := till.RunLookups(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		again, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, &half, key)
+		again, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &half}, key)
 		if err != nil || again.ID != refund.ID || again.Status != payment.TransactionApproved {
 			t.Errorf("the same request afterwards gives %s, %s: %v", again.ID, again.Status, err)
 		}

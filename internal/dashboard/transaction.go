@@ -8,16 +8,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
-	"sepad/internal/store"
 	"sepad/internal/store/listing"
 )
 
-var (
-	errNoAmount          = errors.New("An amount is more than zero.")
-	errRefundedMeanwhile = payment.Conflicting("Something was refunded since this page was shown, and nothing was done now. Look at the payment again, and at what is left of it.")
-)
+var errNoAmount = errors.New("An amount is more than zero.")
 
 const (
 	refundPath     = "/dashboard/transactions/{id}/refund/"
@@ -163,38 +160,19 @@ func (d *Dashboard) refund(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	bad := payment.Fields{}
-	amount := amountOf(r, "amount", bad)
+	amount, left := amountOf(r, "amount", bad), amountOf(r, "seen", bad)
 	if amount == nil && len(bad) == 0 {
 		bad.Add("amount", errNoAmount.Error()) // left out it would be all that is left
 	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	key := d.requestKey(r)
-	if err := d.checkLeft(r, tenantID, id, key); err != nil {
-		return err
-	}
-	refund, err := d.Checkout.Refund(r.Context(), tenantID, id, amount, key)
+	refund, err := d.Checkout.Refund(r.Context(), tenantID, id, checkout.RefundRequest{AmountMinor: amount, LeftMinor: left}, d.requestKey(r))
 	if err != nil {
 		return err
 	}
 	done := "The refund of " + refund.AmountMinor.String() + " " + refund.Currency + " is " + string(refund.Status) + "."
 	return d.redirect(w, r, "/dashboard/transactions/"+id.String()+"/", done)
-}
-
-// checkLeft refuses a refund by a page that showed more to be left than there is: whoever filled it in has not seen what
-// somebody else gave back meanwhile. A form that is sent twice is done once, as ever.
-func (d *Dashboard) checkLeft(r *http.Request, tenantID, id uuid.UUID, key store.RequestKey) error {
-	seen := r.PostForm.Get("seen")
-	earlier, err := d.Store.Remembered(r.Context(), key)
-	if err != nil || earlier != nil || seen == "" {
-		return err
-	}
-	paid, err := d.Store.Tenant(tenantID).Transaction(r.Context(), id)
-	if err == nil && paid.RefundableMinor().String() != seen {
-		err = errRefundedMeanwhile
-	}
-	return err
 }
 
 // chargeBack answers POST /dashboard/transactions/{id}/chargeback/.
