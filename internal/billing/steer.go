@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -16,12 +17,18 @@ import (
 // somebody else was faster.
 const steerTries = 8
 
+// If lets a change by hand go on, or says why not: whoever makes it may go by what a subscription was.
+type If func(payment.Subscription) error
+
 // steer changes a subscription by hand, on what it is at that moment: the change is
 // worked out again where it was overtaken.
-func (b *Billing) steer(ctx context.Context, tenantID, id uuid.UUID, action string, change func(payment.Subscription, time.Time) (payment.Subscription, error)) (steered payment.Subscription, err error) {
+func (b *Billing) steer(ctx context.Context, tenantID, id uuid.UUID, action string, change func(payment.Subscription, time.Time) (payment.Subscription, error), conditions ...If) (steered payment.Subscription, err error) {
 	for range steerTries {
 		now := b.Checkout.Clock.Now()
 		found, err := b.Checkout.Store.Tenant(tenantID).Subscription(ctx, id)
+		for _, holds := range conditions {
+			err = cmp.Or(err, holds(found))
+		}
 		if err != nil {
 			return found, err
 		}
@@ -87,8 +94,8 @@ func (b *Billing) PauseSubscription(ctx context.Context, tenantID, id uuid.UUID)
 
 // ResumeSubscription has a paused subscription go on, or one that was to end with
 // its period.
-func (b *Billing) ResumeSubscription(ctx context.Context, tenantID, id uuid.UUID) (payment.Subscription, error) {
-	return b.steer(ctx, tenantID, id, "subscription.resume", payment.ResumeSubscription)
+func (b *Billing) ResumeSubscription(ctx context.Context, tenantID, id uuid.UUID, conditions ...If) (payment.Subscription, error) {
+	return b.steer(ctx, tenantID, id, "subscription.resume", payment.ResumeSubscription, conditions...)
 }
 
 // ChangeTerms gives a subscription another price or another rhythm.

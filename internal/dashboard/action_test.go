@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,8 +60,7 @@ func TestTwoPeopleRefundByTheSamePage(t *testing.T) {
 		path := "/dashboard/transactions/" + c.transaction + "/"
 		one, other := signedIn(t, s, store.Finance, apptest.Shop), signedIn(t, s, store.Administrator)
 		page := string(s.Do(t, browse(s, http.MethodGet, path, one)).Want(t, http.StatusOK, nil).Raw)
-		_, seen, _ := strings.Cut(page, `name="seen" value="`)
-		seen, _, _ = strings.Cut(seen, `"`)
+		seen := seenOn(page)
 		form := func(key string) url.Values {
 			return url.Values{"amount": {"1.00"}, "request_key": {key}, "seen": {seen}}
 		}
@@ -70,6 +70,30 @@ func TestTwoPeopleRefundByTheSamePage(t *testing.T) {
 		if got := storetest.Scalar[int](t, s.Env, `SELECT COUNT(*) FROM transactions WHERE type = 'sdd_refund'`); got != 1 {
 			t.Errorf("%d refunds were made, want 1", got)
 		}
+	})
+}
+
+// seenOn is what a form of a page remembers.
+func seenOn(page string) string {
+	_, seen, _ := strings.Cut(page, `name="seen" value="`)
+	seen, _, _ = strings.Cut(seen, `"`)
+	return html.UnescapeString(seen)
+}
+
+// TestAPageThatWasOvertakenResumesNothing: a payer whose subscription was to end meanwhile would be billed on.
+func TestAPageThatWasOvertakenResumesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		path := "/dashboard/subscriptions/" + openCounter(t, s).subscription + "/"
+		one, other := signedIn(t, s, store.Finance, apptest.Shop), signedIn(t, s, store.Administrator)
+		send(t, s, one, path+"pause/", nil).Want(t, http.StatusSeeOther, nil)
+		page := string(s.Do(t, browse(s, http.MethodGet, path, one)).Want(t, http.StatusOK, nil).Raw)
+		resume := url.Values{"seen": {seenOn(page)}}
+		send(t, s, other, path+"resume/", nil).Want(t, http.StatusSeeOther, nil)
+		send(t, s, other, path+"cancel/", url.Values{"at": {"period_end"}}).Want(t, http.StatusSeeOther, nil)
+		send(t, s, one, path+"resume/", resume).Want(t, http.StatusConflict, nil)
+		page = string(s.Do(t, browse(s, http.MethodGet, path, one)).Want(t, http.StatusOK, nil).Raw)
+		send(t, s, one, path+"resume/", url.Values{"seen": {seenOn(page)}}).Want(t, http.StatusSeeOther, nil)
 	})
 }
 

@@ -1,11 +1,13 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
 	"github.com/google/uuid"
 
+	"sepad/internal/billing"
 	"sepad/internal/payment"
 	"sepad/internal/store/listing"
 	"sepad/internal/web"
@@ -96,6 +98,7 @@ func (d *Dashboard) addSteering(r *http.Request, shown *objectView, s payment.Su
 		shown.add(r, subscriptionPath+"resume/", action{
 			Title: "Resume", Path: path + "resume/", Button: "Resume", Sure: "Collect from " + who + " again?",
 			Sentence: "The subscription of " + who + " goes on: " + sum + " are collected from its next date on.",
+			Seen:     steeredAs(s),
 		})
 	}
 	shown.add(r, subscriptionPath+"change/", action{
@@ -111,6 +114,24 @@ func (d *Dashboard) addSteering(r *http.Request, shown *objectView, s payment.Su
 		Sentence: "Ends the subscription of " + who + ". At once: nothing is billed any more. With the period: it ends instead of being billed on " + s.NextBillingDate.String() + ".",
 		Fields:   []field{{Name: "at", Label: "When", Kind: "select", Options: []option{{"now", "At once"}, {"period_end", "With the period"}}}},
 	})
+}
+
+// steeredAs is what people have made of a subscription, as a form remembers it that goes by it.
+func steeredAs(s payment.Subscription) string {
+	return fmt.Sprint(s.AmountMinor, " ", s.Currency, " ", s.NextBillingDate, " ", s.EndsOn, " ", s.PausedAt.IsZero())
+}
+
+var errSteeredMeanwhile = payment.Conflicting("The subscription was changed since this page was shown, and nothing was done now. Look at it again.")
+
+// asSeen refuses what goes by a page that was overtaken: who resumes what was paused must not undo that somebody has ended it.
+func asSeen(r *http.Request) billing.If {
+	seen := r.PostForm.Get("seen")
+	return func(s payment.Subscription) error {
+		if seen != "" && seen != steeredAs(s) {
+			return errSteeredMeanwhile
+		}
+		return nil
+	}
 }
 
 // steer does something with the subscription of a path, and leads back to it.
@@ -150,7 +171,7 @@ func (d *Dashboard) pauseSubscription(r *http.Request, tenantID, id uuid.UUID, _
 }
 
 func (d *Dashboard) resumeSubscription(r *http.Request, tenantID, id uuid.UUID, _ payment.Fields) (payment.Subscription, error) {
-	return d.Billing.ResumeSubscription(r.Context(), tenantID, id)
+	return d.Billing.ResumeSubscription(r.Context(), tenantID, id, asSeen(r))
 }
 
 func (d *Dashboard) changeSubscription(r *http.Request, tenantID, id uuid.UUID, bad payment.Fields) (payment.Subscription, error) {
