@@ -177,7 +177,7 @@ func (b *Banking) settleSilentAt(ctx context.Context, at store.BankDue, now time
 		}
 	}
 	for {
-		due, err := b.store().SilentDue(ctx, at, now, silentBatch+b.Checkout.Aside.Len())
+		due, err := b.store().SilentDue(ctx, at, now, silentBatch+b.Checkout.Aside.Len(b.Checkout.Real.Now()))
 		if err != nil {
 			return done, err
 		}

@@ -53,7 +53,7 @@ func TestADatabaseThatDoesNotAnswerSetsNobodyAside(t *testing.T) {
 	if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	if n := d.Billing.Checkout.Aside.Len(); n != 0 {
+	if n := d.Billing.Checkout.Aside.Len(d.World.Now()); n != 0 {
 		t.Errorf("%d are set aside: %s", n, d.Log())
 	}
 	if err := holder.Rollback(); err != nil {

@@ -138,7 +138,7 @@ func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit 
 		silence, sendBefore := b.Checkout.RebillSilence()
 		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
-			due, err := from.read(tx, limit+b.Checkout.Aside.Len())
+			due, err := from.read(tx, limit+b.Checkout.Aside.Len(realNow))
 			claims, found = claims[:0], found[:0]
 			for _, one := range b.workable(due, limit, realNow) {
 				found = append(found, one.Subscription)

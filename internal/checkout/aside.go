@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -56,11 +57,17 @@ func (a *Aside) Holds(id uuid.UUID, now time.Time) bool {
 	return known && now.Before(failed.until)
 }
 
-// Len is how many records have failed and not gone through since.
-func (a *Aside) Len() int {
+// Len is how many records are set aside. One that has not come again for long is forgotten: somebody else has done it.
+func (a *Aside) Len(now time.Time) (held int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.failed)
+	maps.DeleteFunc(a.failed, func(_ uuid.UUID, f failedRecord) bool { return now.Sub(f.until) > maxAside })
+	for _, f := range a.failed {
+		if now.Before(f.until) {
+			held++
+		}
+	}
+	return held
 }
 
 // Total is how often a record was set aside since the process started.

@@ -88,8 +88,8 @@ func TestAGatewayThatCannotBeCalledIsAsSilentAsOneThatIsDown(t *testing.T) {
 		open := till.Unknown(t)
 		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Adapter = "of another version" })
 		till.World.Pass(silence)
-		if n, err := till.RunLookups(t.Context()); n != 1 || err != nil || till.Aside.Len() != 0 {
-			t.Errorf("asked about %d, %d set aside: %v", n, till.Aside.Len(), err)
+		if n, err := till.RunLookups(t.Context()); n != 1 || err != nil || till.Aside.Len(till.World.Now()) != 0 {
+			t.Errorf("asked about %d, %d set aside: %v", n, till.Aside.Len(till.World.Now()), err)
 		}
 		if d := till.Debit(t, open.Transaction.ID); !d.Transaction.InFlight() || !strings.Contains(till.Log(), "cannot be asked about its payments") {
 			t.Errorf("the payment is %s, and nobody is told", d.Transaction.Status)
@@ -122,8 +122,8 @@ func TestWhatWasSetAsideIsForgottenOnceItIsDone(t *testing.T) {
 		till.Time.Pass(time.Minute)
 		expire := func(done, failed int) {
 			t.Helper()
-			if n, err := till.RunDue(t.Context(), till.Time.Now()); n != done || err != nil || till.Aside.Len() != failed {
-				t.Errorf("%d were done, %d set aside: %v", n, till.Aside.Len(), err)
+			if n, err := till.RunDue(t.Context(), till.Time.Now()); n != done || err != nil || till.Aside.Len(till.World.Now()) != failed {
+				t.Errorf("%d were done, %d set aside: %v", n, till.Aside.Len(till.World.Now()), err)
 			}
 		}
 		without(t, till, "leads", func() { expire(0, 1) })

@@ -54,7 +54,7 @@ func (c *Checkout) work(ctx context.Context, now time.Time,
 ) (done int, err error) {
 	leftToOthers := map[uuid.UUID]bool{}
 	for {
-		due, err := read(ctx, now, dueBatch+c.Aside.Len())
+		due, err := read(ctx, now, dueBatch+c.Aside.Len(c.Real.Now()))
 		if err != nil {
 			return done, err
 		}
@@ -68,10 +68,10 @@ func (c *Checkout) work(ctx context.Context, now time.Time,
 				return done, ctx.Err()
 			case err != nil && (leftToOthers[one.ID] || !overtaken(err)):
 				c.SetAside(ctx, one.TenantID, one.ID, err)
+			case err != nil:
+				leftToOthers[one.ID] = true
+				done++
 			default:
-				if err != nil {
-					leftToOthers[one.ID] = true
-				}
 				c.Aside.done(one.ID)
 				done++
 			}

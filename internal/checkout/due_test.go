@@ -46,8 +46,8 @@ func TestASessionWhoseRowIsHeldHoldsUpNoOther(t *testing.T) {
 	}
 	till.Patience = time.Second
 	till.Time.Pass(2 * time.Hour)
-	if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil || till.Aside.Len() != 1 {
-		t.Errorf("%d were ended, %d are set aside: %v", n, till.Aside.Len(), err)
+	if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil || till.Aside.Len(till.World.Now()) != 1 {
+		t.Errorf("%d were ended, %d are set aside: %v", n, till.Aside.Len(till.World.Now()), err)
 	}
 	if err := holder.Rollback(); err != nil {
 		t.Fatal(err)
@@ -107,8 +107,8 @@ func TestAVerificationThatCouldNotBeEndedIsSetAside(t *testing.T) {
 		till.Paid(t, storetest.Verification, storetest.ExpiresIn(time.Hour))
 		till.Time.Pass(time.Hour)
 		without(t, till, "orders", func() {
-			if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil || till.Aside.Len() != 1 {
-				t.Errorf("%d were ended, %d set aside: %v", n, till.Aside.Len(), err)
+			if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil || till.Aside.Len(till.World.Now()) != 1 {
+				t.Errorf("%d were ended, %d set aside: %v", n, till.Aside.Len(till.World.Now()), err)
 			}
 		})
 		if asked := till.Gateway.Asked(); len(asked) != 0 {

@@ -63,8 +63,8 @@ func TestWhatCouldNotBeReadIsNotDone(t *testing.T) {
 			if _, err := till.Verify(t.Context(), awaiting.Session.Token, ""); err == nil || payment.KindOf(err) == payment.Conflict {
 				t.Errorf("the payer who has verified hears %v", err)
 			}
-			if n, err := till.RunLookups(t.Context()); n != 0 || err != nil || till.Aside.Len() != 1 {
-				t.Errorf("asked about %d, %d set aside: %v", n, till.Aside.Len(), err)
+			if n, err := till.RunLookups(t.Context()); n != 0 || err != nil || till.Aside.Len(till.World.Now()) != 1 {
+				t.Errorf("asked about %d, %d set aside: %v", n, till.Aside.Len(till.World.Now()), err)
 			}
 		})
 	})
@@ -83,8 +83,8 @@ func TestACollectionThatCouldNotBeTakenBackIsSetAside(t *testing.T) {
 		till.Env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED'`)
 		for _, table := range []string{"orders", "tenants"} {
 			without(t, till, table, func() {
-				if n, err := till.WithdrawEnded(t.Context(), till.Time.Now()); n != 0 || err != nil || till.Aside.Len() != 1 {
-					t.Errorf("without %s: %d were taken back, %d set aside: %v", table, n, till.Aside.Len(), err)
+				if n, err := till.WithdrawEnded(t.Context(), till.Time.Now()); n != 0 || err != nil || till.Aside.Len(till.World.Now()) != 1 {
+					t.Errorf("without %s: %d were taken back, %d set aside: %v", table, n, till.Aside.Len(till.World.Now()), err)
 				}
 			})
 			till.World.Pass(24 * time.Hour)
@@ -133,13 +133,27 @@ func TestWhatNobodyElseHasDoneComesOnceMore(t *testing.T) {
 	till.Gateway.Answer(approved)
 	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := till.RunDue(patience, till.Time.Now()); err != nil || till.Aside.Len() != 1 {
-		t.Errorf("%d set aside: %v", till.Aside.Len(), err)
+	if _, err := till.RunDue(patience, till.Time.Now()); err != nil || till.Aside.Len(till.World.Now()) != 1 {
+		t.Errorf("%d set aside: %v", till.Aside.Len(till.World.Now()), err)
 	}
 	if asked := len(till.Gateway.Asked()); asked != 3 {
 		t.Errorf("the gateway was asked %d times about two payments", asked)
 	}
 	if d := till.Debit(t, behind.Transaction.ID); d.Transaction.Status != payment.TransactionApproved {
 		t.Errorf("the one behind is %s", d.Transaction.Status)
+	}
+	for _, wait := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} { // longer each time
+		till.World.Pass(wait - time.Second)
+		if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 0 || err != nil {
+			t.Errorf("before %s are over %d were done: %v", wait, n, err)
+		}
+		till.World.Pass(time.Second)
+		if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil {
+			t.Errorf("after %s %d were done: %v", wait, n, err)
+		}
+	}
+	till.World.Pass(3 * time.Hour)
+	if n := till.Aside.Len(till.World.Now()); n != 0 {
+		t.Errorf("%d are set aside that nobody has asked for since", n)
 	}
 }
