@@ -42,3 +42,18 @@ func TestMoneyThatMovesIsNeverIgnored(t *testing.T) {
 		b.wantStatus(t, paid[0], "charged_back")
 	})
 }
+
+// A booking that is told by account and amount alone is held against each payment that has both, also one that is spoilt.
+func TestAnAccountThatCannotBeReadHoldsUpNoStatement(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, otherName, otherName)
+		b.Env.Exec(t, `UPDATE transactions SET iban_sealed = 'k1:spoilt' WHERE id = $1`, paid[0])
+		back := `<RltdPties><DbtrAcct><Id><IBAN>` + otherName + `</IBAN></Id></DbtrAcct></RltdPties><RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`
+		if counts := b.read(t, booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", back)); counts != (banking.Counts{Returned: 1}) {
+			t.Errorf("%+v", counts)
+		}
+		b.wantStatus(t, paid[1], "charged_back")
+	})
+}
