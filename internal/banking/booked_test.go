@@ -34,6 +34,7 @@ func TestMoneyThatMovesIsNeverIgnored(t *testing.T) {
 			{"what was cancelled at the bank", booking("DBIT", "RCDD", "49.00", first, ""), banking.Counts{Returned: 1}},
 			{"a return", booking("DBIT", "UPDD", "49.00", second, returned), banking.Counts{Returned: 1}},
 			{"a return that is taken back", booking("CRDT", "UPDD", "49.00", second, returned), banking.Counts{Unmatched: 1}},
+			{"one that only its code tells", booking("CRDT", "UPDD", "49.00", second, ""), banking.Counts{Unmatched: 1}},
 		} {
 			if counts := b.read(t, one.answer); counts != one.want {
 				t.Errorf("%s gives %+v, want %+v", one.what, counts, one.want)

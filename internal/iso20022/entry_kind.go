@@ -28,7 +28,7 @@ func classify(entry *Entry, line *Line, hasReturn bool) Kind {
 		return Returned
 	case line.IsCredit && !debits && (hasReturn || transfers && (entry.Code.isReturn() || line.Code.isReturn()) || numbered == TransferReturned):
 		return TransferReturned
-	case line.IsCredit && debits && (hasReturn || entry.IsReversal):
+	case line.IsCredit && debits && (hasReturn || entry.IsReversal || entry.Code.isReturn() || line.Code.isReturn()):
 		return Other // a return that is taken back is for a person
 	case line.IsCredit && (debits || numbered == Collected || line.looksCollected(entry)):
 		return Collected
