@@ -231,6 +231,31 @@ func TestAMoveIsRefused(t *testing.T) {
 	})
 }
 
+// TestAMoveBesideACommand: one that waits for an answer would go on in the old database, and say what it has done there.
+func TestAMoveBesideACommand(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		business(t, env)
+		command := env.Reopen(t)
+		if _, err := command.Tenants(t.Context()); err != nil { // what it has found it asks about
+			t.Fatal(err)
+		}
+		letGo(t, env)
+		if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "stop it first") {
+			t.Errorf("got %v", err)
+		}
+		if err := env.Store.CheckEnvironment(t.Context(), merchant.Sandbox); err != nil {
+			t.Errorf("it is left as moved: %v", err)
+		}
+		if err := command.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err != nil {
+			t.Errorf("when it has ended: %v", err)
+		}
+	})
+}
+
 // TestAServerThatWasOutOfTouch holds no connection while the database is moved, or a backup restored in its place, and
 // must not go on with it when it comes back. A file is locked for as long as its server lives.
 func TestAServerThatWasOutOfTouch(t *testing.T) {

@@ -266,9 +266,6 @@ func (*postgres) references() string {
 		WHERE c.contype = 'f' AND a.relnamespace = current_schema()::regnamespace`
 }
 
-// companions cannot be told of a file, whose server has it locked.
-func (*sqlite) companions(context.Context) ([]string, error) { return nil, nil }
-
 // companions are counted whatever they are called: an address may give a server any name. Who has no user is the
 // database's own worker, and a sender of replication writes nothing.
 func (p *postgres) companions(ctx context.Context) ([]string, error) {
@@ -280,8 +277,8 @@ func (p *postgres) companions(ctx context.Context) ([]string, error) {
 	return Collect(result, err, func(r Rows) (name string, err error) { return name, r.Scan(&name) })
 }
 
-// OpenElsewhere names whoever else has a PostgreSQL database open, once for each connection. Whoever asks has opened it
-// under a name of their own.
+// OpenElsewhere names whoever else has a PostgreSQL database open, once for each connection; of an SQLite file it says
+// ErrOpenElsewhere. Whoever asks has opened it under a name of their own.
 func (d *DB) OpenElsewhere(ctx context.Context) ([]string, error) { return d.engine.companions(ctx) }
 
 // movingLock is the PostgreSQL advisory lock of whoever moves a database elsewhere.

@@ -32,6 +32,31 @@ func (d *DB) LockForServing() (unlock func(), err error) {
 	return unlock, err
 }
 
+// ErrOpenElsewhere says that others have an SQLite file open.
+var ErrOpenElsewhere = errors.New("another process is using this database, perhaps a command that waits for an answer: stop it first")
+
+// holdOpen locks a file beside an SQLite database, which whoever has the database open holds together with all others.
+func (s *sqlite) holdOpen(how int) (unlock func(), err error) {
+	path := s.path + ".open"
+	unlock, err = flock(path, how)
+	if owner, ok := s.file.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		_ = os.Chown(path, int(owner.Uid), int(owner.Gid)) // root's would be in the way of the server, as SQLite's own files
+	}
+	return unlock, err
+}
+
+// companions of a file have no names: who can hold alone what they hold together has none.
+func (s *sqlite) companions(context.Context) ([]string, error) {
+	unlock, err := s.holdOpen(syscall.LOCK_EX | syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("%w: %s", ErrOpenElsewhere, s.path)
+	}
+	if err == nil {
+		unlock()
+	}
+	return nil, err
+}
+
 // CheckFile looks whether an SQLite file is sound when a log lay beside it: after a
 // crash it is, but SQLite also takes the log of another file for its own, where
 // somebody has copied a backup to its place and left the log there. On PostgreSQL

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -64,6 +65,7 @@ type sqlite struct {
 	queue   *river.Client[*sql.Tx]
 	group   *groupCommit
 	clock   *sharedClock
+	leave   func() // tells others that this process has the file open no longer
 }
 
 func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error) {
@@ -102,7 +104,12 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	if err != nil {
 		return nil, err
 	}
-	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, queue: queue}
+	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, queue: queue, leave: func() {}}
+	if opts.Name == "" { // who has one asks for the others, and is none of them
+		if engine.leave, err = engine.holdOpen(syscall.LOCK_SH); err != nil {
+			return nil, err
+		}
+	}
 	engine.clock = &sharedClock{read: opts.Clock}
 	if opts.Clock == nil {
 		engine.clock.read = clock.Steady
@@ -173,6 +180,7 @@ func (s *sqlite) pool() PoolStats {
 
 func (s *sqlite) close() error {
 	s.group.stop()
+	defer s.leave()
 	return errors.Join(s.readers.Close(), s.writer.Close())
 }
 
