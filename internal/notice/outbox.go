@@ -16,7 +16,8 @@ import (
 const (
 	// batch bounds how many mails are claimed for one connection.
 	batch = 50
-	// lease is how long a sender has for a batch before others believe it dead.
+	// lease is how long a sender has for a batch before others believe it dead: as long as a job
+	// may take, and the mail that is under way then.
 	lease = 15 * time.Minute
 	// mostUnknown is how often a mail is sent of which nobody knows whether it was
 	// taken.
@@ -61,17 +62,30 @@ func (o *Outbox) Run(ctx context.Context) (done int, err error) {
 	return done, ctx.Err()
 }
 
-// sendAll sends mails over one connection. What is claimed is recorded, also while
-// the process is stopping.
+// sendAll sends mails over one connection. What was begun is recorded, also while the
+// process is stopping or a server was slow for too long. What was not is given back:
+// once its time is over, nobody would know whether it was sent.
 func (o *Outbox) sendAll(ctx context.Context, mails []store.Mail) error {
-	ctx = context.WithoutCancel(ctx)
+	recording := context.WithoutCancel(ctx)
 	line := connection{outbox: o}
 	defer line.close()
 	var failed error
-	for _, m := range mails {
-		failed = errors.Join(failed, o.send(ctx, &line, m))
+	for i, m := range mails {
+		if ctx.Err() != nil {
+			return errors.Join(failed, o.giveBack(recording, mails[i:]))
+		}
+		failed = errors.Join(failed, o.send(recording, &line, m))
 	}
 	return failed
+}
+
+func (o *Outbox) giveBack(ctx context.Context, mails []store.Mail) error {
+	return o.Store.Write(ctx, o.Clock.Now(), func(tx *store.Tx) error {
+		for _, m := range mails {
+			tx.ReturnMail(m)
+		}
+		return nil
+	})
 }
 
 // send sends one mail and records what it came to.

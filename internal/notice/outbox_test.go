@@ -276,6 +276,31 @@ func TestASenderThatDied(t *testing.T) {
 }
 
 // TestOfWhatPayersAreToldByMail lets a subscription run for some months.
+// TestASenderThatStops has no time for all that it has claimed.
+func TestASenderThatStops(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		d, p := open(t, s, "all"), opens(t, nil)
+		for range 3 {
+			d.pay(t)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		p.came = stop
+		if _, err := d.outbox(p.at(t)).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+		for _, m := range d.mails(t) {
+			if isSent := m.Status == store.MailSent; m.UnknownCount != 0 || isSent != (m.AttemptCount == 1) {
+				t.Errorf("a mail is %+v", m)
+			}
+		}
+		if n := len(p.taken()); n != 1 {
+			t.Errorf("%d were sent", n)
+		}
+		d.send(t, p.at(t), 2) // at once, by whoever comes next
+	})
+}
+
 func TestOfWhatPayersAreToldByMail(t *testing.T) {
 	t.Parallel()
 	for send, want := range map[string]int{"all": 4, "first_and_changes": 1, "none": 0} {

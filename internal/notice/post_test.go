@@ -33,12 +33,14 @@ type post struct {
 	rcpt, data []error
 	// drops is how many further connections break after the text.
 	drops int
+	// came hears of a text that arrived.
+	came func()
 }
 
 // opens starts a server on this machine. With a certificate it offers STARTTLS.
 func opens(t *testing.T, certificate *tls.Certificate) *post {
 	t.Helper()
-	p := &post{}
+	p := &post{came: func() {}}
 	p.server = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &talk{post: p, conn: c}, nil }))
 	p.server.Domain, p.server.ErrorLog, p.server.EnableSMTPUTF8 = "post.example", quiet{}, true
 	if certificate != nil {
@@ -104,6 +106,7 @@ func (s *talk) Data(r io.Reader) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.texts++
+	s.came()
 	if s.drops > 0 {
 		s.drops--
 		return s.conn.Conn().Close()

@@ -15,8 +15,9 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// patience is how long a server may take for each step.
-const patience = 30 * time.Second
+// patience is how long a server may take to let us in, and for each mail. Some look into
+// what they are sent before they take it, and some are slow on purpose.
+const patience = 2 * time.Minute
 
 // Server is where mails are handed in.
 type Server struct {

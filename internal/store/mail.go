@@ -137,6 +137,12 @@ func (tx *Tx) RecordMail(m Mail, wait time.Duration) {
 		m.TenantID, m.ID, string(m.Status), m.FailureCount, m.UnknownCount, m.Result, wait.Microseconds(), sentAt)
 }
 
+// ReturnMail gives a mail back that was claimed and not begun.
+func (tx *Tx) ReturnMail(m Mail) {
+	tx.Then(`UPDATE mails SET leased_until = 0, attempt_count = $3 WHERE tenant_id = $1 AND id = $2 AND status = 'pending' AND attempt_count = $4`,
+		m.TenantID, m.ID, m.AttemptCount-1, m.AttemptCount)
+}
+
 // ResendMail puts a mail into line once more, whatever became of it. For one that is
 // being sent the unit ends with ErrStale.
 func (tx *Tx) ResendMail(tenantID, id uuid.UUID) {
