@@ -9,6 +9,7 @@ import (
 
 	"sepad/internal/merchant"
 	"sepad/internal/store"
+	"sepad/internal/webhook"
 )
 
 // Retention is how long each kind of data is kept; nothing is removed of a kind that
@@ -42,7 +43,7 @@ func (p *Privacy) Retain(ctx context.Context) error {
 	}
 	var failed setbacks
 	failed.add(p.retain(ctx, kindSessions, p.Keep.Sessions, func(before store.Past) (int, bool, error) {
-		return whole(p.Store.ForgetSessions(ctx, p.Clock.Now(), before.Service, step))
+		return whole(p.Store.ForgetSessions(ctx, p.Clock.Now(), before.Service, step, webhook.WithoutPerson))
 	}))
 	tenants, err := p.Store.Tenants(ctx)
 	failed.add(err)

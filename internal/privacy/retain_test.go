@@ -115,6 +115,29 @@ func TestALeadGoesWithItsSessions(t *testing.T) {
 	})
 }
 
+// TestAForgottenSessionIsNotToldOf: events may be kept for longer than the sessions that they are about, and nothing leads
+// to them then, neither from the address nor from a lead who is erased.
+func TestAForgottenSessionIsNotToldOf(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		left := env.Session(t, env.Shop(t))
+		env.Exec(t, `UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE`)
+		event, now := payment.NewID().String(), clock.Real{}.Now().UnixMicro()
+		env.Exec(t, `INSERT INTO events (tenant_id, id, event_key, kind, payload, created_at, delivery_status)
+			VALUES ($1, $2, 'payment_session.expired:' || $3, 'payment_session.expired', '{"email":"ada@shop.example","status":"EXPIRED"}', $4, 'delivered')`,
+			left.Session.TenantID.String(), event, left.Session.ID.String(), now)
+		env.Exec(t, `INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
+			VALUES ($1, $2, $2, 1, $3, 1, 200, '', 'ada@shop.example was heard of')`, left.Session.TenantID.String(), event, now)
+		sweep := sweepAfter(env, 91*day)
+		sweep.Keep.Events, sweep.Keep.DeliveryLogs = 365*day, 365*day
+		must(t, sweep.Retain(t.Context()))
+		payload, answer := storetest.Scalar[string](t, env, `SELECT payload FROM events`), storetest.Scalar[string](t, env, `SELECT answer FROM webhook_attempts`)
+		if env.Count(t, "sessions") != 0 || payload != `{"email":"","status":"EXPIRED"}` || answer != "" {
+			t.Errorf("%d sessions are left, and it is told that %s, %q", env.Count(t, "sessions"), payload, answer)
+		}
+	})
+}
+
 // breakOff has no row of a table removed, as by a process that ends before it, and gives what takes that back.
 func breakOff(t *testing.T, env *storetest.Env, table string) (mend func()) {
 	t.Helper()

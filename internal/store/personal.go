@@ -56,6 +56,11 @@ func (t PersonalTable) has(column string) bool { return slices.Contains(t.All(),
 // namesPersons tells whether there is anything to export or to erase.
 func (t PersonalTable) namesPersons() bool { return len(t.Rows) > 0 }
 
+// personalTable finds a table by its name.
+func personalTable(name string) PersonalTable {
+	return PersonalTables[slices.IndexFunc(PersonalTables, func(t PersonalTable) bool { return t.Name == name })]
+}
+
 // PersonalTables are all tables, in the order in which a person's rows are found:
 // whatever others are found by comes before them.
 var PersonalTables = []PersonalTable{

@@ -14,26 +14,53 @@ import (
 // many it has removed. Which rows are still needed is decided in its statement.
 
 // forgottenSession is a session that was removed.
-type forgottenSession struct{ tenantID, leadID uuid.UUID }
+type forgottenSession struct{ tenantID, id, leadID uuid.UUID }
 
 // ForgetSessions removes sessions that ended before an instant and that nobody tried
 // to pay, with leads that nothing else is known of. Both go in one unit: a lead whose
-// sessions have gone is never come upon again.
-func (s *Store) ForgetSessions(ctx context.Context, now, before time.Time, limit int) (int, error) {
+// sessions have gone is never come upon again. Nor are events about these, which may be
+// kept for longer: payload takes the person out of their text.
+func (s *Store) ForgetSessions(ctx context.Context, now, before time.Time, limit int, payload func(string) (string, error)) (int, error) {
 	var gone []forgottenSession
 	err := s.Write(ctx, now, func(tx *Tx) error {
 		result, err := tx.Query(forgetSessions(tx.SkipLocked("l")), db.Micros(before), limit)
-		gone, err = db.Collect(result, err, func(r db.Rows) (f forgottenSession, err error) { return f, r.Scan(&f.tenantID, &f.leadID) })
+		gone, err = db.Collect(result, err, func(r db.Rows) (f forgottenSession, err error) { return f, r.Scan(&f.tenantID, &f.id, &f.leadID) })
+		if err != nil {
+			return err
+		}
 		for _, f := range gone {
 			tx.Then(`DELETE FROM leads WHERE tenant_id = $1 AND id = $2 AND erase_due_at IS NULL
 				AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.tenant_id = $1 AND s.lead_id = $2)`, f.tenantID, f.leadID)
 		}
-		return err
+		return tx.forgetInEvents(gone, payload)
 	})
 	if err != nil {
 		return 0, err
 	}
 	return len(gone), nil
+}
+
+// forgetInEvents takes whoever sessions were of out of the events about them, and out of
+// what receivers have answered to these.
+func (tx *Tx) forgetInEvents(gone []forgottenSession, payload func(string) (string, error)) error {
+	persons := map[uuid.UUID]*Person{} // all of a tenant as one
+	for _, f := range gone {
+		if persons[f.tenantID] == nil {
+			persons[f.tenantID] = &Person{TenantID: f.tenantID, rows: map[string][]uuid.UUID{}}
+		}
+		of := persons[f.tenantID].rows
+		of["sessions"] = append(of["sessions"], f.id)
+	}
+	for _, p := range persons {
+		if err := p.find(personalTable("events"), tx.Query); err != nil {
+			return err
+		}
+		if err := tx.rewriteEvents(p, payload); err != nil {
+			return err
+		}
+		tx.clear(p, personalTable("webhook_attempts"), time.Time{})
+	}
+	return nil
 }
 
 // forgetSessions takes the leads first, as whoever makes a session or erases a person
@@ -43,7 +70,7 @@ func forgetSessions(lock string) string {
 			SELECT s.tenant_id, s.id FROM sessions s JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 			WHERE s.last_transaction_id IS NULL AND s.status = 'EXPIRED' AND s.expires_at < $1
 			ORDER BY s.expires_at LIMIT $2` + lock + `)
-		RETURNING tenant_id, lead_id`
+		RETURNING tenant_id, id, lead_id`
 }
 
 // Past is an instant as the service's clock shows it, and the real one: ids are made

@@ -93,7 +93,7 @@ func sweeps() []Walk {
 	past := store.Past{Service: long, Real: long}
 	return []Walk{
 		walking("sessions to forget", func(ctx context.Context, st *store.Store, at Place) (int, error) {
-			return st.ForgetSessions(ctx, at.Before, long, walkPage)
+			return st.ForgetSessions(ctx, at.Before, long, walkPage, nil)
 		}),
 		walking("events to forget", func(ctx context.Context, st *store.Store, at Place) (int, error) {
 			return st.ForgetEvents(ctx, at.TenantID, at.Before, past, walkPage)
