@@ -17,6 +17,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"sepad/internal/notice"
+	"sepad/internal/store"
 )
 
 // post is a real mail server that a test can have misbehave.
@@ -188,6 +189,36 @@ func TestTLS(t *testing.T) {
 				t.Errorf("%d mails, encrypted: %t", len(p.taken()), p.tls)
 			}
 		})
+	}
+}
+
+// TestAServerThatDoesNotComeToAnEnd greets with line after line.
+func TestAServerThatDoesNotComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	heard := make(chan bool, 1)
+	go func() {
+		conn, err := listener.Accept()
+		line := []byte("220-" + strings.Repeat("x", 1000) + "\r\n")
+		for range 32_000 {
+			if err == nil {
+				_, err = conn.Write(line)
+			}
+		}
+		_ = conn.Close()
+		heard <- err == nil
+	}()
+	server, err := notice.ParseServer("smtp://" + listener.Addr().String())
+	must(t, err)
+	d := newDesk(t)
+	d.pay(t)
+	d.send(t, server, 1)
+	if <-heard {
+		t.Error("all of it was heard")
+	}
+	if m := d.mail(t); m.Status != store.MailPending || m.FailureCount != 1 {
+		t.Errorf("the mail is %+v", m)
 	}
 }
 

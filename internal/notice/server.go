@@ -91,6 +91,8 @@ func (s *Server) connect(ctx context.Context) (*gomail.Client, error) {
 	}
 	if s.isTLS {
 		options = append(options, gomail.WithSSL())
+	} else {
+		options = append(options, gomail.WithDialContextFunc(dial))
 	}
 	if s.user != "" {
 		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.user), gomail.WithPassword(s.password))
@@ -100,6 +102,34 @@ func (s *Server) connect(ctx context.Context) (*gomail.Client, error) {
 		return nil, err
 	}
 	return client, client.DialWithContext(ctx)
+}
+
+// mostHeard is how much a server may say in one connection, some hundred times what it needs for a batch. An answer may
+// have any number of lines, and all are kept: whoever stands in the server's place before it has shown who it is could
+// fill the memory.
+const mostHeard = 4 << 20
+
+// bounded is a connection over which so much more can be heard.
+type bounded struct {
+	net.Conn
+	left int
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &bounded{conn, mostHeard}, nil
+}
+
+func (b *bounded) Read(into []byte) (n int, err error) {
+	if b.left <= 0 {
+		return 0, errors.New("notice: the mail server does not come to an end")
+	}
+	n, err = b.Conn.Read(into)
+	b.left -= n
+	return n, err
 }
 
 // message is what is sent of a letter.
