@@ -217,7 +217,8 @@ func (s *story) erase(t *testing.T) apptest.Answer {
 }
 
 // found lists where a trace of the person stands in the database: every value of
-// every column of every table, but for the files that were exchanged with banks.
+// every column of every table, but for the files that were exchanged with banks and for
+// the numbers of tenants, which are drawn by lot.
 func (s *story) found(t *testing.T) (places []string) {
 	t.Helper()
 	archived := map[string][]string{}
@@ -246,7 +247,7 @@ func tracesIn(t *testing.T, db *sql.DB, table string, leftOut []string) (places 
 		}
 		must(t, rows.Scan(into...))
 		for i, value := range values {
-			if slices.Contains(leftOut, columns[i]) || strings.HasSuffix(columns[i], "_at") || strings.HasSuffix(columns[i], "id") {
+			if slices.Contains(leftOut, columns[i]) || columns[i] == "number" || strings.HasSuffix(columns[i], "_at") || strings.HasSuffix(columns[i], "id") {
 				continue
 			}
 			for _, trace := range traces {
