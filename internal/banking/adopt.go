@@ -79,7 +79,7 @@ func (b *Banking) proven(ctx context.Context, account *Account) (bool, error) {
 
 // AdoptSent takes in the files of ours that lie where the bank fetches them.
 func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []Adoption, err error) {
-	err = withPlace(ctx, account, func(p place) error {
+	err = b.withPlace(ctx, account, func(p place) error {
 		names, err := p.Sent()
 		if err != nil {
 			return err

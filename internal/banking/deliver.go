@@ -2,6 +2,7 @@ package banking
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,11 +63,11 @@ func isSame(now, then fs.FileInfo) bool {
 }
 
 // withPlace opens the account's place for as long as work lasts.
-func withPlace(ctx context.Context, account *Account, work func(place) error) error {
+func (b *Banking) withPlace(ctx context.Context, account *Account, work func(place) error) error {
 	if account.Terms.SFTP == nil {
 		return work(folder{account.Terms.Folder})
 	}
-	server, err := dial(ctx, account.Terms.SFTP)
+	server, err := dial(ctx, account.Terms.SFTP, cmp.Or(b.Silence, usualSilence))
 	if err != nil {
 		return foreign{errors.Join(errAway, err)}
 	}
@@ -97,14 +100,31 @@ func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, fa
 	if err != nil {
 		return 0, err
 	}
-	away := map[uuid.UUID]error{}
-	for _, file := range waiting {
-		err := away[file.GatewayID]
+	var all atomic.Int64
+	failed = inLanes(byAccount(waiting), func(files []store.BankFile) error {
+		done, err := b.deliverAll(ctx, files, now)
+		all.Add(int64(done))
+		return err
+	})
+	return int(all.Load()), failed
+}
+
+// byAccount puts files together that go to one place, in their order.
+func byAccount(files []store.BankFile) [][]store.BankFile {
+	of := map[uuid.UUID][]store.BankFile{}
+	for _, file := range files {
+		of[file.GatewayID] = append(of[file.GatewayID], file)
+	}
+	return slices.Collect(maps.Values(of))
+}
+
+// deliverAll takes the files of one account the rest of their way.
+func (b *Banking) deliverAll(ctx context.Context, files []store.BankFile, now time.Time) (delivered int, failed error) {
+	var away error
+	for _, file := range files {
+		err := away
 		if err == nil {
 			err = b.deliver(ctx, &file, now)
-		}
-		if errors.Is(err, errAway) {
-			away[file.GatewayID] = err
 		}
 		switch {
 		case errors.Is(err, errUnproven): // it waits with its account
@@ -113,6 +133,9 @@ func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, fa
 		case !errors.Is(err, store.ErrStale): // else another process is at it
 			b.Logger.ErrorContext(ctx, "a bank file cannot be delivered", "file_id", file.ID, "gateway_id", file.GatewayID, "error", err)
 			failed = errors.Join(failed, b.note(ctx, file, err, now))
+		}
+		if errors.Is(err, errAway) {
+			away = err
 		}
 	}
 	return delivered, failed
@@ -133,7 +156,7 @@ func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Ti
 	if err != nil {
 		return err
 	}
-	return withPlace(ctx, account, func(p place) error {
+	return b.withPlace(ctx, account, func(p place) error {
 		name := deliveredName(account, *file)
 		if file.State == store.BankFileWritten {
 			if err := b.tidy(ctx, p); err != nil {

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,6 +39,8 @@ import (
 type Banking struct {
 	Checkout *checkout.Checkout
 	Logger   *slog.Logger
+	// Silence is how long a bank's server may say nothing while it is waited for. 0 is the usual.
+	Silence time.Duration
 }
 
 // Account is a gateway account at a bank, with what was agreed there.
@@ -157,12 +160,13 @@ func (b *Banking) settleSilent(ctx context.Context, now time.Time) (done int, fa
 	if err != nil {
 		return 0, err
 	}
-	for _, one := range silent {
+	var all atomic.Int64
+	failed = inLanes(silent, func(one store.BankDue) error {
 		settled, err := b.settleSilentAt(ctx, one, now)
-		done += settled
-		failed = errors.Join(failed, err)
-	}
-	return done, failed
+		all.Add(int64(settled))
+		return err
+	})
+	return int(all.Load()), failed
 }
 
 func (b *Banking) settleSilentAt(ctx context.Context, at store.BankDue, now time.Time) (done int, err error) {

@@ -2,7 +2,7 @@ package banking
 
 var (
 	CutText   = cutText
-	WithPlace = withPlace
+	WithPlace = (*Banking).withPlace
 )
 
 type Place = place

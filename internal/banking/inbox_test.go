@@ -32,7 +32,7 @@ func TestAnAnswerIsTakenAwayAsItWasFetched(t *testing.T) {
 				b.folder = server.folder
 			}
 			inbox := filepath.Join(b.folder, "in")
-			must(t, banking.WithPlace(t.Context(), b.account, func(p banking.Place) error {
+			must(t, banking.WithPlace(b.App.Banking, t.Context(), b.account, func(p banking.Place) error {
 				_, err := p.Answers() // the folders are made
 				must(t, err)
 				for _, content := range []string{"Monday", "Tuesday's"} {
@@ -58,7 +58,7 @@ func TestAnAnswerIsTakenAwayAsItWasFetched(t *testing.T) {
 func TestOnlyFilesAreRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t, apptest.SQLite(t, apptest.Options{}))
-	must(t, banking.WithPlace(t.Context(), b.account, func(p banking.Place) error {
+	must(t, banking.WithPlace(b.App.Banking, t.Context(), b.account, func(p banking.Place) error {
 		_, err := p.Answers() // the folders are made
 		must(t, err)
 		secret := filepath.Join(t.TempDir(), "secret")

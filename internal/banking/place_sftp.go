@@ -31,10 +31,12 @@ type server struct {
 }
 
 const (
-	// serverPatience bounds how long a server may take for a whole delivery: one that hangs is tried again later.
-	// dialPatience is how long it may take to be there at all.
+	// serverPatience bounds how long a visit at a server may take as a whole, dialPatience how long it may take to be
+	// there at all, and usualSilence how long it may say nothing while it is waited for: one that hangs is tried again
+	// later.
 	serverPatience = 5 * time.Minute
 	dialPatience   = 30 * time.Second
+	usualSilence   = time.Minute
 	// largestListing is more than the names of a hundred thousand files.
 	largestListing = 16 << 20
 )
@@ -43,10 +45,33 @@ const (
 var errAway = errors.New("the bank's server cannot be used")
 
 // meter breaks a connection over which more comes than can be meant: a list of files is held as a whole, and a server
-// that never ends it would take all memory.
+// that never ends it would take all memory. And one over which nothing comes while the server is waited for.
 type meter struct {
 	net.Conn
-	left atomic.Int64
+	left      atomic.Int64
+	silence   time.Duration
+	isWatched atomic.Bool
+	watchdog  *time.Timer
+}
+
+func newMeter(connection net.Conn, silence time.Duration) *meter {
+	m := &meter{Conn: connection, silence: silence}
+	m.watchdog = time.AfterFunc(silence, func() {
+		if m.isWatched.Load() {
+			_ = m.Close() // whoever reads from it hears of that
+		}
+	})
+	return m
+}
+
+// watch has the server's silence noticed until done: what we do ourselves in between takes as long as it takes.
+func (m *meter) watch() (done func()) {
+	m.isWatched.Store(true)
+	m.watchdog.Reset(m.silence)
+	return func() {
+		m.isWatched.Store(false)
+		m.watchdog.Stop()
+	}
 }
 
 var errTooMuch = errors.New("the bank's server sends without end")
@@ -56,6 +81,9 @@ func (m *meter) allow(bytes int64) { m.left.Store(bytes) }
 
 func (m *meter) Read(into []byte) (int, error) {
 	n, err := m.Conn.Read(into)
+	if n > 0 && m.isWatched.Load() {
+		m.watchdog.Reset(m.silence)
+	}
 	if m.left.Add(int64(-n)) < 0 {
 		return 0, errors.Join(errTooMuch, m.Close())
 	}
@@ -63,7 +91,7 @@ func (m *meter) Read(into []byte) (int, error) {
 }
 
 // dial logs in at the bank's server. It must show the key that the operator was told: nobody else gets the files.
-func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
+func dial(ctx context.Context, to *terms.SFTP, silence time.Duration) (*server, error) {
 	key, err := os.ReadFile(to.PrivateKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("the key for the bank's server cannot be read: %w", err)
@@ -81,7 +109,8 @@ func dial(ctx context.Context, to *terms.SFTP) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	connection := &meter{Conn: dialed}
+	connection := newMeter(dialed, silence)
+	defer connection.watch()()
 	connection.allow(largestListing)
 	stopOnEnd(ctx, connection)
 	handshake, channels, requests, err := ssh.NewClientConn(connection, address, &ssh.ClientConfig{
@@ -130,6 +159,7 @@ func ignoreClosed(err error) error {
 }
 
 func (s *server) Put(temporary string, content func(io.Writer) error) error {
+	defer s.meter.watch()()
 	target := path.Join(s.out, temporary)
 	file, err := s.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
@@ -157,6 +187,7 @@ func synced(file *sftp.File) error {
 }
 
 func (s *server) Publish(temporary, name string) error {
+	defer s.meter.watch()()
 	from := path.Join(s.out, temporary)
 	if _, err := s.Stat(from); errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -167,6 +198,7 @@ func (s *server) Publish(temporary, name string) error {
 func (s *server) Identity() (string, error) { return s.user + "@" + s.address + s.out, nil }
 
 func (s *server) Discard(temporary string) error {
+	defer s.meter.watch()()
 	err := s.Remove(path.Join(s.out, temporary))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -187,6 +219,7 @@ func (s *server) Leftovers() ([]string, error) { return s.pick(s.out, isTemporar
 
 // pick gives the files of a folder whose names fit, in order.
 func (s *server) pick(folder string, fits func(name string) bool) (names []string, err error) {
+	defer s.meter.watch()()
 	s.meter.allow(largestListing)
 	entries, err := s.ReadDir(folder)
 	for _, entry := range entries {
@@ -204,6 +237,7 @@ func (s *server) Fetch(name string) (*os.File, fs.FileInfo, error) {
 
 // fetch brings a file here, with what it was there. One that has grown on the way is still being written.
 func (s *server) fetch(name string) (*os.File, fs.FileInfo, error) {
+	defer s.meter.watch()()
 	from, err := s.Open(name)
 	if err != nil {
 		return nil, nil, err
@@ -230,6 +264,7 @@ const largestFetch = 4 << 30
 
 // Done removes an answer from the server. Its bytes are kept here, also of one that could not be read.
 func (s *server) Done(name string, fetched fs.FileInfo, _ bool) error {
+	defer s.meter.watch()()
 	present, err := s.Stat(path.Join(s.in, name))
 	if err == nil && !isSame(present, fetched) {
 		return nil // the next look reads it

@@ -299,7 +299,7 @@ func (r *reader) lookAgainAt(line store.BankLine) error {
 
 // Receive reads what an account's bank has put into its place, and takes it away.
 func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Reading, err error) {
-	err = withPlace(ctx, account, func(p place) error {
+	err = b.withPlace(ctx, account, func(p place) error {
 		names, err := p.Answers()
 		if err != nil {
 			return err
@@ -375,11 +375,13 @@ var ErrSpoolFull = errors.New("the bank's file is too large")
 
 // ReceiveAll reads what banks have put into their places, account by account. One that cannot be reached does not hold up
 // the others.
-func (b *Banking) ReceiveAll(ctx context.Context) (failed error) {
+func (b *Banking) ReceiveAll(ctx context.Context) error {
 	tenants, err := b.store().Tenants(ctx)
 	if err != nil {
 		return err
 	}
+	var accounts []*Account
+	var failed error
 	for _, tenant := range tenants {
 		setup, err := b.Checkout.SetupOf(ctx, tenant.ID)
 		if err != nil {
@@ -392,14 +394,13 @@ func (b *Banking) ReceiveAll(ctx context.Context) (failed error) {
 			account, err := b.AccountOf(ctx, tenant.ID, id)
 			switch {
 			case err == nil:
-				err = b.listen(ctx, account)
-			case !found.Active:
-				err = nil // it may be left half set up, and payments that it has say so by themselves
+				accounts = append(accounts, account)
+			case found.Active: // another one may be left half set up, and payments that it has say so by themselves
+				failed = errors.Join(failed, err)
 			}
-			failed = errors.Join(failed, err)
 		}
 	}
-	return failed
+	return errors.Join(failed, inLanes(accounts, func(account *Account) error { return b.listen(ctx, account) }))
 }
 
 // listen receives what an account's bank has said. After a restore that waits with the account: answers to files which are
