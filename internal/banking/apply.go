@@ -26,7 +26,7 @@ func (r *reader) status(s *iso20022.Status) error {
 	case s.Verdict == iso20022.Protocol, s.Verdict == iso20022.Waiting, s.Verdict == iso20022.NoVerdict:
 		it.line.Note = "It decides nothing about a payment."
 	case s.Verdict == iso20022.Repeated:
-		it.line.Result, it.line.Note = store.LineContradicts, "The bank has this already and refuses a copy of it: the first one stands."
+		err = r.alone(func() error { return r.repeated(s, &it.line) })
 	case s.Level == iso20022.OfPayment:
 		r.paymentStatus(s, it)
 	case s.Level == iso20022.OfBlock:
@@ -91,6 +91,32 @@ func (r *reader) blockStatus(s *iso20022.Status, line *store.BankLine) error {
 		return nil
 	}
 	return r.rejectAll(entries, s.Reason, line)
+}
+
+// copySilence is for how much longer nothing is made of a bank's silence that has refused a file as a copy, and of which it has
+// not said that it takes any: some banks take files for copies that look alike. A person has that long to ask.
+const copySilence = 14 * 24 * time.Hour
+
+// repeated takes the refusal of a copy. What the bank has had before stands, if it is the same.
+func (r *reader) repeated(s *iso20022.Status, line *store.BankLine) error {
+	line.Result, line.Note = store.LineContradicts, "The bank has this already and refuses a copy of it: the first one stands."
+	file, err := r.tenant(r.account).BankFileByMessage(r.ctx, r.account.ID, s.MessageID)
+	switch {
+	case errors.Is(err, store.ErrNoBankFile):
+		return nil
+	case err != nil:
+		return failure{err}
+	case file.State != store.BankFileSent: // the bank has said what it makes of it
+		return nil
+	}
+	line.Note = "The bank refuses a copy of a file, and has not said that it takes the first one. Ask whether it has: what is in it counts as collected two weeks later than usual."
+	if r.isDryRun {
+		return nil
+	}
+	return wrap(r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
+		tx.WaitLonger(file, r.account.Terms.SilenceEnds(fileDue(r.account, file, r.now)).Add(copySilence))
+		return nil
+	}))
 }
 
 func (r *reader) messageStatus(s *iso20022.Status, line *store.BankLine) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
@@ -58,7 +59,7 @@ func TestACopyThatIsRefused(t *testing.T) {
 			t.Errorf("the file is %s", state)
 		}
 		paid := b.settled(t, apptest.Approved)[0]
-		wantCopy(id, "approved", b.files(t)[len(b.files(t))-1])
+		wantCopy(paid, "approved", b.files(t)[len(b.files(t))-1])
 
 		refund := b.refund(t, paid, 49_00)
 		b.cutOff(t)
@@ -70,5 +71,30 @@ func TestACopyThatIsRefused(t *testing.T) {
 				t.Errorf("an open line says %q", line.Note)
 			}
 		}
+	})
+}
+
+// TestAFileThatLooksLikeACopy may be the only one: nothing is made of the bank's silence before somebody could ask, unless it has
+// said that it takes the first.
+func TestAFileThatLooksLikeACopy(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s, "settle_days: 3")
+		id := b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		b.read(t, refusedCopy("one", b.files(t)[0], "DU01", ""))
+		b.Advance(t, 12*day)
+		b.wantStatus(t, id, "pending")
+		b.Advance(t, 10*day)
+		b.wantStatus(t, id, "approved")
+
+		id = b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		file := b.files(t)[len(b.files(t))-1]
+		b.read(t, strings.Replace(refusedCopy("two", file, "", ""), "RJCT", "ACCP", 1))
+		b.read(t, refusedCopy("three", file, "DU01", ""))
+		b.Advance(t, 12*day)
+		b.wantStatus(t, id, "approved")
 	})
 }
