@@ -127,11 +127,11 @@ func TestAForgottenSessionIsNotToldOf(t *testing.T) {
 			VALUES ($1, $2, 'payment_session.expired:' || $3, 'payment_session.expired', '{"email":"ada@shop.example","status":"EXPIRED"}', $4, 'delivered')`,
 			left.Session.TenantID.String(), event, left.Session.ID.String(), now)
 		env.Exec(t, `INSERT INTO webhook_attempts (tenant_id, event_id, id, number, attempted_at, duration_us, status_code, error, answer)
-			VALUES ($1, $2, $2, 1, $3, 1, 200, '', 'ada@shop.example was heard of')`, left.Session.TenantID.String(), event, now)
+			VALUES ($1, $2, $2, 1, $3, 1, 200, 'malformed HTTP response "ada@shop.example"', 'ada@shop.example was heard of')`, left.Session.TenantID.String(), event, now)
 		sweep := sweepAfter(env, 91*day)
 		sweep.Keep.Events, sweep.Keep.DeliveryLogs = 365*day, 365*day
 		must(t, sweep.Retain(t.Context()))
-		payload, answer := storetest.Scalar[string](t, env, `SELECT payload FROM events`), storetest.Scalar[string](t, env, `SELECT answer FROM webhook_attempts`)
+		payload, answer := storetest.Scalar[string](t, env, `SELECT payload FROM events`), storetest.Scalar[string](t, env, `SELECT error || answer FROM webhook_attempts`)
 		if env.Count(t, "sessions") != 0 || payload != `{"email":"","status":"EXPIRED"}` || answer != "" {
 			t.Errorf("%d sessions are left, and it is told that %s, %q", env.Count(t, "sessions"), payload, answer)
 		}

@@ -133,8 +133,8 @@ var PersonalTables = []PersonalTable{
 	},
 	{
 		Name: "webhook_attempts", Rows: []PersonalLink{{"event_id", "events"}},
-		Kept:    "tenant_id event_id id number attempted_at duration_us status_code error",
-		Cleared: "answer",
+		Kept:    "tenant_id event_id id number attempted_at duration_us status_code",
+		Cleared: "error answer", // both may repeat what the receiver was told
 	},
 	{
 		Name: "mails", Rows: []PersonalLink{{"transaction_id", "transactions"}},

@@ -311,6 +311,9 @@ func (d *Deliverer) attempt(to *target, delivery store.Delivery, began time.Time
 	started := d.Clock.Now()
 	o.answer = d.Sender.send(context.WithoutCancel(d.ctx), to, delivery, began)
 	o.start = delivery.Mask(o.start)
+	if o.err != nil {
+		o.err = errors.New(delivery.Mask(o.err.Error()))
+	}
 	o.took = d.Clock.Now().Sub(started)
 	return o
 }

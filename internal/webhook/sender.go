@@ -112,8 +112,8 @@ func (s *Sender) request(ctx context.Context, to *target, d store.Delivery, now 
 	return request
 }
 
-// explain says what kept an attempt from being answered, in words that name no
-// more than the receiver's address.
+// explain says what kept an attempt from being answered. Some errors repeat what
+// the receiver has said, in its certificate or in a head that is none.
 func (s *Sender) explain(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedNetwork):
@@ -121,14 +121,20 @@ func (s *Sender) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return errors.New("no answer within " + s.Timeout.String())
 	default:
-		return err
+		text := err.Error()
+		return errors.New(keepable(text[:min(len(text), keptAnswer)]))
 	}
+}
+
+// keepable is a receiver's text as any database takes it.
+func keepable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 var starts = sync.Pool{New: func() any { return new([keptAnswer]byte) }}
 
-// readStart reads an answer up to its limit and keeps the beginning, as text
-// that any database takes. What cannot be read is no matter: the status counts.
+// readStart reads an answer up to its limit and keeps the beginning. What cannot
+// be read is no matter: the status counts.
 func readStart(body io.Reader) string {
 	buffer := starts.Get().(*[keptAnswer]byte)
 	defer starts.Put(buffer)
@@ -139,5 +145,5 @@ func readStart(body io.Reader) string {
 		// has been read to the end.
 		_, _ = io.CopyN(io.Discard, body, maxAnswer-keptAnswer)
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(string(start[:n]), "\uFFFD"), "\x00", "\uFFFD")
+	return keepable(string(start[:n]))
 }

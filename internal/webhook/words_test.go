@@ -1,0 +1,71 @@
+package webhook
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// TestWordsOfAReceiver has receivers say what no database takes, or without end, where
+// it becomes part of an error.
+func TestWordsOfAReceiver(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		odd := httptest.NewUnstartedServer(http.NotFoundHandler())
+		odd.Config.ErrorLog = log.New(io.Discard, "", 0)
+		odd.TLS = &tls.Config{Certificates: []tls.Certificate{certificateFor(t, "a\x00b")}}
+		odd.StartTLS()
+		t.Cleanup(odd.Close)
+		b.endpoint = b.newEndpoint(t, strings.Replace(odd.URL, "127.0.0.1", "localhost", 1))
+		id := b.events(t, b.endpoint, 1)[0]
+		b.work(t)
+		if text := b.wantStatus(t, id, store.DeliveryPending, 1).Attempts[0].Error; !strings.Contains(text, "certificate is valid for a\uFFFDb") {
+			t.Errorf("the log says %q", text)
+		}
+
+		b.endpoint = b.newEndpoint(t, b.receiver.URL)
+		b.receiver.answers(func(w http.ResponseWriter, _ *http.Request) {
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			defer connection.Close()
+			fmt.Fprint(connection, "HTTP/1.1 200 OK\r\n"+strings.Repeat("no header ", keptAnswer)+"\r\n\r\n")
+		})
+		id = b.events(t, b.endpoint, 1)[0]
+		b.work(t)
+		if text := b.wantStatus(t, id, store.DeliveryPending, 1).Attempts[0].Error; len(text) != keptAnswer {
+			t.Errorf("%d bytes are kept", len(text))
+		}
+	})
+}
+
+// certificateFor is signed by nobody, and for a name.
+func certificateFor(t *testing.T, name string) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{name}}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key}
+}
