@@ -59,7 +59,7 @@ func (s *site) leave() error {
 }
 
 func (s *site) removeDraft() {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".migrate", ".open"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".migrate", ".open", ".turn"} {
 		_ = os.Remove(db.DraftOf(s.place) + suffix) // what stays is in the way of the next one, which says so
 	}
 }

@@ -39,10 +39,16 @@ var ErrOpenElsewhere = errors.New("another process is using this database, perha
 func (s *sqlite) holdOpen(how int) (unlock func(), err error) {
 	path := s.path + ".open"
 	unlock, err = flock(path, how)
-	if owner, ok := s.file.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
-		_ = os.Chown(path, int(owner.Uid), int(owner.Gid)) // root's would be in the way of the server, as SQLite's own files
-	}
+	s.leaveToOwner(path)
 	return unlock, err
+}
+
+// leaveToOwner gives a file that lies beside the database to whom the database belongs, as SQLite does with its own: root's
+// would be in the way of the server.
+func (s *sqlite) leaveToOwner(path string) {
+	if owner, ok := s.file.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		_ = os.Chown(path, int(owner.Uid), int(owner.Gid)) // what cannot be given away is in nobody's way on such a file system
+	}
 }
 
 // companions of a file have no names: who can hold alone what they hold together has none.

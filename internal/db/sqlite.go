@@ -114,7 +114,11 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	if opts.Clock == nil {
 		engine.clock.read = clock.Steady
 	}
-	engine.group = newGroupCommit(writer, queue, engine.clock, engine.intact)
+	among, err := engine.openTurns()
+	if err != nil {
+		return nil, err
+	}
+	engine.group = newGroupCommit(writer, queue, engine.clock, engine.intact, among)
 	return engine, nil
 }
 
@@ -181,6 +185,7 @@ func (s *sqlite) pool() PoolStats {
 func (s *sqlite) close() error {
 	s.group.stop()
 	defer s.leave()
+	defer s.group.turns.leave()
 	return errors.Join(s.readers.Close(), s.writer.Close())
 }
 

@@ -38,6 +38,7 @@ type groupCommit struct {
 	clock  *sharedClock
 	// intact tells that what is written can be found again.
 	intact func() error
+	turns  turns
 	units  chan *unit
 
 	stopOnce sync.Once
@@ -45,9 +46,9 @@ type groupCommit struct {
 	stopped  chan struct{}
 }
 
-func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock, intact func() error) *groupCommit {
+func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock, intact func() error, among turns) *groupCommit {
 	g := &groupCommit{
-		writer: writer, queue: queue, clock: shared, intact: intact, units: make(chan *unit),
+		writer: writer, queue: queue, clock: shared, intact: intact, turns: among, units: make(chan *unit),
 		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go g.loop()
@@ -143,6 +144,8 @@ func (g *groupCommit) runApart(ctx context.Context, again []*unit) (ran []*unit,
 }
 
 func (g *groupCommit) begin(ctx context.Context) (*sql.Tx, error) {
+	begun := g.turns.take()
+	defer begun()
 	tx, err := g.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("db: begin: %w", err)
