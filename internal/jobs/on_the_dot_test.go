@@ -15,3 +15,18 @@ func TestWhatComesEveryHourComesOnTheHour(t *testing.T) {
 		}
 	}
 }
+
+// TestAClockThatIsPutBackStopsNoSweep: what comes next is held against the steady clock too, which only a time has that came
+// of it by adding.
+func TestAClockThatIsPutBackStopsNoSweep(t *testing.T) {
+	t.Parallel()
+	for next, i := onTheDot(time.Hour).Next(time.Now()), 0; i < 3; next, i = onTheDot(time.Hour).Next(next), i+1 {
+		byTheWall := next.Round(0)
+		if next == byTheWall {
+			t.Errorf("%s is by the wall's clock alone", next)
+		}
+		if !byTheWall.Equal(byTheWall.Truncate(time.Hour)) {
+			t.Errorf("%s is not on the hour", next)
+		}
+	}
+}

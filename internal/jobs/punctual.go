@@ -30,9 +30,11 @@ func periodic(every time.Duration, job river.JobArgs) *river.PeriodicJob {
 // what comes every hour would never come where no process lasts that long.
 type onTheDot time.Duration
 
-// Next is the next time after another.
+// Next is the next time after another, and like that one by both of the machine's clocks: by the wall's alone, everything would
+// wait for as long as that is put back, and come once for each time that it is put past.
 func (every onTheDot) Next(current time.Time) time.Time {
-	return current.Truncate(time.Duration(every)).Add(time.Duration(every))
+	next := current.Truncate(time.Duration(every)).Add(time.Duration(every))
+	return current.Add(next.Sub(current))
 }
 
 // longAgo has come by everybody's clock.
