@@ -106,10 +106,11 @@ func (r *reader) repeated(s *iso20022.Status, line *store.BankLine) error {
 		return nil
 	case err != nil:
 		return failure{err}
-	case file.State != store.BankFileSent: // the bank has said what it makes of it
-		return nil
+	case file.State == store.BankFileAccepted && s.Level == iso20022.OfMessage, file.State == store.BankFileRejected, file.State == store.BankFileSettled:
+		return nil // the bank has said what it makes of all of it
 	}
-	line.Note = "The bank refuses a copy of a file, and has not said that it takes the first one. Ask whether it has: what is in it counts as collected two weeks later than usual."
+	// Of a file that it takes in part, or as a whole at first, a block that it refuses may be what it has not had before.
+	line.Note = "The bank refuses a copy of a file or of a part of one, and has not said that it takes all of the first. Ask whether it has: what is in it counts as collected two weeks later than usual."
 	if r.isDryRun {
 		return nil
 	}

@@ -2,6 +2,7 @@ package banking_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,16 @@ func refusedCopy(id string, file store.BankFile, reason, payments string) string
 	return fmt.Sprintf(`<Document><CstmrPmtStsRpt><GrpHdr><MsgId>%s</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>%s</OrgnlMsgId>
 		<GrpSts>RJCT</GrpSts>`+because+`</OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>%s-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>%s</OrgnlPmtInfAndSts>
 		</CstmrPmtStsRpt></Document>`, id, file.MessageID, reason, file.MessageID, payments)
+}
+
+// underWay is the one file that the bank has and has said nothing of.
+func (b *bundle) underWay(t *testing.T) store.BankFile {
+	t.Helper()
+	files := slices.DeleteFunc(b.files(t), func(file store.BankFile) bool { return file.State != store.BankFileSent })
+	if len(files) != 1 {
+		t.Fatalf("%d files are under way", len(files))
+	}
+	return files[0]
 }
 
 func inCopy(ids ...string) (payments string) {
@@ -91,10 +102,33 @@ func TestAFileThatLooksLikeACopy(t *testing.T) {
 
 		id = b.pay(t, apptest.Approved)
 		b.cutOff(t)
-		file := b.files(t)[len(b.files(t))-1]
-		b.read(t, strings.Replace(refusedCopy("two", file, "", ""), "RJCT", "ACCP", 1))
+		file := b.underWay(t)
+		b.read(t, strings.ReplaceAll(refusedCopy("two", file, "", ""), "RJCT", "ACCP"))
 		b.read(t, refusedCopy("three", file, "DU01", ""))
 		b.Advance(t, 12*day)
 		b.wantStatus(t, id, "approved")
+	})
+}
+
+// TestABlockThatLooksLikeACopy of a file that the bank takes in part, or took at first, may never have been there before.
+func TestABlockThatLooksLikeACopy(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s, "settle_days: 3")
+		because := `<StsRsnInf><Rsn><Cd>AM05</Cd></Rsn></StsRsnInf>`
+		for _, before := range []string{"PART", "ACCP"} {
+			id := b.pay(t, apptest.Approved)
+			b.cutOff(t)
+			file := b.underWay(t)
+			report := strings.Replace(refusedCopy(before, file, "", because), "RJCT", before, 1)
+			if counts := b.read(t, report); counts.Rejected > 0 || counts.Unmatched != 1 {
+				t.Errorf("%s: %+v", before, counts)
+			}
+			b.Advance(t, 12*day)
+			b.wantStatus(t, id, "pending")
+			b.Advance(t, 10*day)
+			b.wantStatus(t, id, "approved")
+		}
 	})
 }
