@@ -67,14 +67,25 @@ func (b *Banking) withPlace(ctx context.Context, account *Account, work func(pla
 	if account.Terms.SFTP == nil {
 		return work(folder{account.Terms.Folder})
 	}
+	leave, err := b.enter(ctx, account.Terms.SFTP)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	server, err := dial(ctx, account.Terms.SFTP, cmp.Or(b.Silence, usualSilence))
 	if err != nil {
 		return foreign{errors.Join(errAway, err)}
 	}
-	if err := errors.Join(work(server), server.Close()); err != nil {
+	// What a server may answer is more than the library for it expects.
+	err = errors.Join(b.survive(ctx, func() error { return work(server) }), server.Close())
+	switch {
+	case err == nil:
+		return nil
+	case server.meter.isGivenUp.Load():
+		return foreign{errors.Join(errAway, err)}
+	default:
 		return foreign{err}
 	}
-	return nil
 }
 
 // foreign is an error with words of a stranger's server in it, as they can be kept and shown.
@@ -101,7 +112,7 @@ func (b *Banking) Deliver(ctx context.Context, now time.Time) (delivered int, fa
 		return 0, err
 	}
 	var all atomic.Int64
-	failed = inLanes(byAccount(waiting), func(files []store.BankFile) error {
+	failed = inLanes(ctx, b, byAccount(waiting), func(files []store.BankFile) error {
 		done, err := b.deliverAll(ctx, files, now)
 		all.Add(int64(done))
 		return err

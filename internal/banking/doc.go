@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,8 @@ type Banking struct {
 	Logger   *slog.Logger
 	// Silence is how long a bank's server may say nothing while it is waited for. 0 is the usual.
 	Silence time.Duration
+	// doors are the banks' servers, each with who is there.
+	doors sync.Map
 }
 
 // Account is a gateway account at a bank, with what was agreed there.
@@ -147,9 +150,10 @@ func (b *Banking) RunDue(ctx context.Context, now time.Time) (int, error) {
 		failed = errors.Join(failed, err)
 		done += len(files)
 	}
-	delivered, err := b.Deliver(ctx, now)
-	failed = errors.Join(failed, err)
-	settled, err := b.settleSilent(ctx, now)
+	var delivered, settled int
+	err = b.sideBySide(ctx,
+		func() (err error) { delivered, err = b.Deliver(ctx, now); return err },
+		func() (err error) { settled, err = b.settleSilent(ctx, now); return err })
 	return done + delivered + settled, errors.Join(failed, err)
 }
 
@@ -161,7 +165,7 @@ func (b *Banking) settleSilent(ctx context.Context, now time.Time) (done int, fa
 		return 0, err
 	}
 	var all atomic.Int64
-	failed = inLanes(silent, func(one store.BankDue) error {
+	failed = inLanes(ctx, b, silent, func(one store.BankDue) error {
 		settled, err := b.settleSilentAt(ctx, one, now)
 		all.Add(int64(settled))
 		return err

@@ -116,8 +116,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t, apptest.SQLite(t, apptest.Options{}))
 	hanging := newTarPit(t).account(t, b)
-	impatient := *b.App.Banking
-	impatient.Silence = 50 * time.Millisecond
+	impatient := banking.Banking{Checkout: b.App.Checkout, Logger: b.App.Banking.Logger, Silence: 50 * time.Millisecond}
 	_, err := impatient.Receive(t.Context(), hanging)
 	if err == nil || errors.Is(err, t.Context().Err()) {
 		t.Errorf("got %v", err)

@@ -28,6 +28,8 @@ type server struct {
 	// user and address are how and where somebody logs in.
 	user, address string
 	out, in       string
+	// forget ends the visit's own clock.
+	forget func()
 }
 
 const (
@@ -41,7 +43,7 @@ const (
 	largestListing = 16 << 20
 )
 
-// errAway tells that a server let nobody in. Whatever else is for it waits too.
+// errAway tells that a server let nobody in, or was not waited for any longer. Whatever else is for it waits too.
 var errAway = errors.New("the bank's server cannot be used")
 
 // meter breaks a connection over which more comes than can be meant: a list of files is held as a whole, and a server
@@ -51,6 +53,8 @@ type meter struct {
 	left      atomic.Int64
 	silence   time.Duration
 	isWatched atomic.Bool
+	// isGivenUp tells that nobody waits for the server any more.
+	isGivenUp atomic.Bool
 	watchdog  *time.Timer
 }
 
@@ -58,10 +62,16 @@ func newMeter(connection net.Conn, silence time.Duration) *meter {
 	m := &meter{Conn: connection, silence: silence}
 	m.watchdog = time.AfterFunc(silence, func() {
 		if m.isWatched.Load() {
-			_ = m.Close() // whoever reads from it hears of that
+			m.giveUp()
 		}
 	})
 	return m
+}
+
+// giveUp breaks the connection; whoever reads from it hears of that.
+func (m *meter) giveUp() {
+	m.isGivenUp.Store(true)
+	_ = m.Close()
 }
 
 // watch has the server's silence noticed until done: what we do ourselves in between takes as long as it takes.
@@ -112,20 +122,22 @@ func dial(ctx context.Context, to *terms.SFTP, silence time.Duration) (*server, 
 	connection := newMeter(dialed, silence)
 	defer connection.watch()()
 	connection.allow(largestListing)
-	stopOnEnd(ctx, connection)
+	forget := stopOnEnd(ctx, connection)
 	handshake, channels, requests, err := ssh.NewClientConn(connection, address, &ssh.ClientConfig{
 		User: to.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(hostKey),
 		HostKeyAlgorithms: algorithmsOf(hostKey),
 	})
 	if err != nil {
+		forget()
 		return nil, errors.Join(fmt.Errorf("the bank's server does not let us in: %w", err), connection.Close())
 	}
 	client := ssh.NewClient(handshake, channels, requests)
 	files, err := sftp.NewClient(client)
 	if err != nil {
+		forget()
 		return nil, errors.Join(err, client.Close())
 	}
-	return &server{Client: files, connection: client, meter: connection, user: to.User, address: address, out: to.Out, in: to.In}, nil
+	return &server{Client: files, connection: client, meter: connection, user: to.User, address: address, out: to.Out, in: to.In, forget: forget}, nil
 }
 
 // algorithmsOf are by which a server may prove that it has a key. That of RSA's own name is one that servers no longer use.
@@ -136,18 +148,21 @@ func algorithmsOf(key ssh.PublicKey) []string {
 	return []string{key.Type()}
 }
 
-// stopOnEnd breaks a connection whose time is over, so that a server that hangs holds nobody up.
-func stopOnEnd(ctx context.Context, connection net.Conn) {
+// stopOnEnd breaks a connection whose time is over, so that a server that hangs holds nobody up. Who has left it in time
+// says so: it would be kept until then.
+func stopOnEnd(ctx context.Context, connection *meter) (forget func()) {
 	timed, cancel := context.WithTimeout(ctx, serverPatience)
-	context.AfterFunc(timed, func() {
+	stop := context.AfterFunc(timed, connection.giveUp)
+	return func() {
+		stop()
 		cancel()
-		_ = connection.Close() // whoever reads from it hears of that
-	})
+	}
 }
 
 // Close ends the connection, and only then what goes over it: that would wait for the server to say goodbye. Whatever was
 // done has been confirmed.
 func (s *server) Close() error {
+	s.forget()
 	return errors.Join(ignoreClosed(s.connection.Close()), ignoreClosed(s.Client.Close()))
 }
 
@@ -190,6 +205,9 @@ func (s *server) Publish(temporary, name string) error {
 	defer s.meter.watch()()
 	from := path.Join(s.out, temporary)
 	if _, err := s.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		if _, gone := s.Stat(s.out); gone != nil { // then it says nothing about what is missing in it
+			return fmt.Errorf("the folder for files is not there: %s", gone.Error())
+		}
 		return err
 	}
 	return s.Rename(from, path.Join(s.out, name))

@@ -400,7 +400,7 @@ func (b *Banking) ReceiveAll(ctx context.Context) error {
 			}
 		}
 	}
-	return errors.Join(failed, inLanes(accounts, func(account *Account) error { return b.listen(ctx, account) }))
+	return errors.Join(failed, inLanes(ctx, b, accounts, func(account *Account) error { return b.listen(ctx, account) }))
 }
 
 // listen receives what an account's bank has said. After a restore that waits with the account: answers to files which are

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"os"
@@ -34,8 +35,9 @@ type bankServer struct {
 	address *net.TCPAddr
 	// taken and given are how many bytes a connection lives for.
 	taken, given atomic.Int64
-	// answers take the place of the folder's files.
+	// answers take the place of the folder's files, and speak that of the whole protocol.
 	answers *sftp.Handlers
+	speak   func(io.ReadWriter)
 }
 
 func newBankServer(t *testing.T) *bankServer {
@@ -109,6 +111,10 @@ func (s *bankServer) serve(connection net.Conn, config *ssh.ServerConfig) {
 				_ = request.Reply(request.Type == "subsystem", nil)
 			}
 		}()
+		if s.speak != nil {
+			s.speak(channel)
+			return
+		}
 		if s.answers != nil {
 			_ = sftp.NewRequestServer(channel, *s.answers).Serve()
 			continue

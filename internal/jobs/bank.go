@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/riverqueue/river"
@@ -32,6 +31,5 @@ func (w *bankWorker) Work(ctx context.Context, _ *river.Job[BankJob]) error {
 		return nil
 	}
 	defer w.busy.Unlock()
-	_, err := w.banking.RunDue(ctx, w.clock.Now())
-	return errors.Join(err, w.banking.ReceiveAll(ctx))
+	return w.banking.Attend(ctx, w.clock.Now())
 }
