@@ -37,7 +37,7 @@ const (
 	email      = "Wilhelmine.Ostertagen@Nebelpost.example"
 	street     = "Nebelgasse 77"
 	city       = "Lindenhausen"
-	postalCode = "99817"
+	postalCode = "NX9 8ZW" // with a space: five digits stand in one of some thousand hashes
 	phone      = "+49 30 99817445"
 	clientIP   = "203.0.113.77"
 	account    = "AT611904300234573201"
@@ -45,7 +45,7 @@ const (
 
 // traces are what must not be found anywhere after the erasure, in lower case.
 var traces = []string{
-	strings.ToLower(firstName), strings.ToLower(lastName), "nebelpost", "nebelgasse", "lindenhausen", postalCode, "99817445", clientIP,
+	strings.ToLower(firstName), strings.ToLower(lastName), "nebelpost", "nebelgasse", "lindenhausen", strings.ToLower(postalCode), "99817445", clientIP,
 	"at611904300234573201", "***3201", "netscape/77", "de35370400440532013002", "de56370400440532013012",
 }
 
@@ -217,8 +217,7 @@ func (s *story) erase(t *testing.T) apptest.Answer {
 }
 
 // found lists where a trace of the person stands in the database: every value of
-// every column of every table, but for the files that were exchanged with banks and for
-// the numbers of tenants, which are drawn by lot.
+// every column of every table, but for the files that were exchanged with banks.
 func (s *story) found(t *testing.T) (places []string) {
 	t.Helper()
 	archived := map[string][]string{}
@@ -247,7 +246,7 @@ func tracesIn(t *testing.T, db *sql.DB, table string, leftOut []string) (places 
 		}
 		must(t, rows.Scan(into...))
 		for i, value := range values {
-			if slices.Contains(leftOut, columns[i]) || columns[i] == "number" || strings.HasSuffix(columns[i], "_at") || strings.HasSuffix(columns[i], "id") {
+			if slices.Contains(leftOut, columns[i]) || strings.HasSuffix(columns[i], "_at") || strings.HasSuffix(columns[i], "id") {
 				continue
 			}
 			for _, trace := range traces {
