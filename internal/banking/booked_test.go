@@ -2,6 +2,7 @@ package banking_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"sepad/internal/app/apptest"
@@ -56,5 +57,34 @@ func TestAnAccountThatCannotBeReadHoldsUpNoStatement(t *testing.T) {
 			t.Errorf("%+v", counts)
 		}
 		b.wantStatus(t, paid[1], "charged_back")
+	})
+}
+
+// A statement covers a bank account, and that may be another gateway's too, or have collections that a restore has lost:
+// what names one of these is not for a payment of the same payer and amount.
+func TestAnIDOfAnotherAccountIsNoneOfOurs(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, otherName)[0]
+		const elsewhere = "TXN-20260101-AAAAAAAA"
+		payer := `<RltdPties><DbtrAcct><Id><IBAN>` + otherName + `</IBAN></Id></DbtrAcct></RltdPties>`
+		back := payer + `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`
+		mandated := strings.Replace(booking("DBIT", "UPDD", "49.00", elsewhere, back), "</EndToEndId>", "</EndToEndId><MndtId>"+b.statusOf(t, paid).MandateReference+"</MndtId>", 1)
+		status := `<Document><CstmrPmtStsRpt><OrgnlGrpInfAndSts><OrgnlMsgId>M</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>B</OrgnlPmtInfId>
+			<TxInfAndSts><OrgnlEndToEndId>` + elsewhere + `</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AM04</Cd></Rsn></StsRsnInf>
+			<OrgnlTxRef><Amt><InstdAmt Ccy="EUR">49.00</InstdAmt></Amt><MndtRltdInf><MndtId>` + b.statusOf(t, paid).MandateReference + `</MndtId></MndtRltdInf></OrgnlTxRef>
+			</TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`
+		for what, answer := range map[string]string{
+			"a return from the same account": booking("DBIT", "UPDD", "49.00", elsewhere, back),
+			"a return under the mandate":     mandated,
+			"a credit":                       booking("CRDT", "ESDD", "49.00", elsewhere, payer),
+			"a refusal":                      status,
+		} {
+			if counts := b.read(t, answer); counts != (banking.Counts{Unmatched: 1}) {
+				t.Errorf("%s gives %+v", what, counts)
+			}
+			b.wantStatus(t, paid, "approved")
+		}
 	})
 }

@@ -28,7 +28,8 @@ type clue struct {
 const lookBack = 14 * 31 * 24 * time.Hour
 
 // find gives for each line the collections that it may speak of, those of all lines together: by our id, by our id
-// inside of what the bank made of it, by mandate and amount, or by account and amount.
+// inside of what the bank made of it, by mandate and amount, or by account and amount. A line with an id of ours that is
+// not known at this account speaks of a collection of another one, or of one that was lost, and never of a third.
 func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 	found := make([][]store.BankFileEntry, len(items))
 	ids := []func(*clue) string{
@@ -43,7 +44,7 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		}
 	}
 	ofMandate := func(c *clue) string {
-		if c.amount == 0 {
+		if c.amount == 0 || payment.HasOurForm(c.endToEndID) {
 			return ""
 		}
 		return c.mandate
@@ -57,7 +58,7 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		return nil, err
 	}
 	for i, it := range items {
-		if it.clue == nil || len(found[i]) > 0 || it.clue.amount == 0 || it.clue.account.IsZero() {
+		if it.clue == nil || len(found[i]) > 0 || it.clue.amount == 0 || it.clue.account.IsZero() || payment.HasOurForm(it.clue.endToEndID) {
 			continue
 		}
 		if found[i], err = r.ofAccount(it.clue); err != nil {

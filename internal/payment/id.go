@@ -55,11 +55,22 @@ func ShortToken(token string) string { return token[:min(len(token), 7)] }
 
 // NewMerchantTransactionID is the reference by which a gateway knows a payment.
 func NewMerchantTransactionID(at time.Time) string {
-	return ReferenceDay(at) + randomCode(8)
+	return ReferenceDay(at) + randomCode(referenceCode)
 }
+
+// referenceCode is how many letters and digits follow the day.
+const referenceCode = 8
 
 // ReferenceDay is how every reference of a day begins.
 func ReferenceDay(at time.Time) string { return "TXN-" + at.UTC().Format("20060102") + "-" }
+
+// HasOurForm tells a text that one of our references could be: nobody else has made it.
+func HasOurForm(text string) bool {
+	const form = "TXN-20060102-"
+	day, err := time.Parse(form, text[:min(len(form), len(text))])
+	rest := strings.TrimPrefix(text, ReferenceDay(day))
+	return err == nil && len(rest) == referenceCode && strings.Trim(rest, codeAlphabet) == ""
+}
 
 // RebillReference is the reference of the n-th debit of a subscription's period. It
 // follows from these alone, so that a database that was restored from a backup
@@ -101,7 +112,7 @@ func RefundKey(refund Transaction) string {
 // reference has the form of NewMerchantTransactionID and follows from a name.
 func reference(at time.Time, name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return ReferenceDay(at) + code(8, func(raw []byte) {
+	return ReferenceDay(at) + code(referenceCode, func(raw []byte) {
 		copy(raw, sum[:])
 		sum = sha256.Sum256(sum[:])
 	})
