@@ -11,9 +11,6 @@ import (
 // ErrInUse says that another server works on the same SQLite file.
 var ErrInUse = errors.New("another sepad server is using this database")
 
-// lockFile waits for an exclusive lock that ends with the process at the latest.
-func lockFile(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_EX) }
-
 // LockForServing makes this process the only server of an SQLite database. Two
 // servers on one file would each believe to be alone with limits and due work;
 // short commands may run beside one. On PostgreSQL nothing is locked.
@@ -25,7 +22,7 @@ func (d *DB) LockForServing() (unlock func(), err error) {
 	if known, ok := file.file.Sys().(*syscall.Stat_t); ok && known.Nlink > 1 {
 		return nil, fmt.Errorf("the database file %s has a second name (a hard link), by which another server could come: remove one", file.path)
 	}
-	unlock, err = flock(file.path+".server", syscall.LOCK_EX|syscall.LOCK_NB)
+	unlock, err = file.flock(".server", syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, file.path)
 	}
@@ -37,18 +34,28 @@ var ErrOpenElsewhere = errors.New("another process is using this database, perha
 
 // holdOpen locks a file beside an SQLite database, which whoever has the database open holds together with all others.
 func (s *sqlite) holdOpen(how int) (unlock func(), err error) {
-	path := s.path + ".open"
-	unlock, err = flock(path, how)
-	s.leaveToOwner(path)
-	return unlock, err
+	return s.flock(".open", how)
 }
 
-// leaveToOwner gives a file that lies beside the database to whom the database belongs, as SQLite does with its own: root's
-// would be in the way of the server.
-func (s *sqlite) leaveToOwner(path string) {
-	if owner, ok := s.file.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
-		_ = os.Chown(path, int(owner.Uid), int(owner.Gid)) // what cannot be given away is in nobody's way on such a file system
+// openBeside opens a file that lies beside the database, and gives it to whom the database belongs, as SQLite does with its
+// own: root's would be in the way of the server. Links are not followed and only what is empty is given away: whom the folder
+// belongs to could have put something else of root's there.
+func (s *sqlite) openBeside(suffix string) (*os.File, error) {
+	file, err := os.OpenFile(s.path+suffix, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, ownerOnly)
+	if err != nil {
+		return nil, err
 	}
+	found, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	owner, isKnown := s.file.Sys().(*syscall.Stat_t)
+	present, isOurs := found.Sys().(*syscall.Stat_t)
+	isEmpty := found.Mode().IsRegular() && found.Size() == 0
+	if isKnown && isOurs && isEmpty && present.Nlink == 1 && os.Geteuid() == 0 {
+		_ = file.Chown(int(owner.Uid), int(owner.Gid)) // what cannot be given away is in nobody's way on such a file system
+	}
+	return file, nil
 }
 
 // companions of a file have no names: who can hold alone what they hold together has none.
@@ -115,8 +122,9 @@ func (d *DB) ServedAlone() bool {
 	return ok
 }
 
-func flock(path string, how int) (func(), error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+// flock locks a file beside the database, until the process ends at the latest.
+func (s *sqlite) flock(suffix string, how int) (unlock func(), err error) {
+	file, err := s.openBeside(suffix)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -132,7 +133,7 @@ func tryLock(ctx context.Context, connection *pgx.Conn, lock int64) (isLocked bo
 }
 
 func (s *sqlite) migrate(ctx context.Context, schema Schema) error {
-	unlock, err := lockFile(s.path + ".migrate")
+	unlock, err := s.flock(".migrate", syscall.LOCK_EX)
 	if err != nil {
 		return err
 	}

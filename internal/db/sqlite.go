@@ -147,6 +147,9 @@ func ownFile(path string) error {
 		return err
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if beside, err := os.Lstat(path + suffix); err == nil && suffix != "" && !beside.Mode().IsRegular() {
+			continue // it leads elsewhere, and SQLite does not follow it
+		}
 		if err := os.Chmod(path+suffix, ownerOnly); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

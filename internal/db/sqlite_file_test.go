@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -199,5 +200,64 @@ func TestWhatIsRemovedIsBlottedOut(t *testing.T) {
 	change("UPDATE people SET name = 'x' WHERE name LIKE 'a name%'")
 	if holds() {
 		t.Error("it can still be read")
+	}
+}
+
+// TestFilesBesideADatabaseLeadNowhere has whom the folder belongs to put links there, by which a command that root runs
+// would give away a file from elsewhere, or change who may read it.
+func TestFilesBesideADatabaseLeadNowhere(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{".open", ".turn", ".server", ".migrate", "-wal", "-shm"} {
+		folder := t.TempDir()
+		path, elsewhere := filepath.Join(folder, "sepad.db"), filepath.Join(folder, "elsewhere")
+		const before = 0o640
+		if err := errors.Join(os.WriteFile(elsewhere, nil, before), os.Symlink(elsewhere, path+suffix)); err != nil {
+			t.Fatal(err)
+		}
+		engine, err := openSQLite(t.Context(), path, Options{})
+		if err == nil {
+			_, err = (&DB{engine: engine}).LockForServing()
+		}
+		if err == nil {
+			err = engine.migrate(t.Context(), Schema{WholeSQLite: "CREATE TABLE x (a)"})
+		}
+		if about, statErr := os.Stat(elsewhere); err == nil || statErr != nil || about.Mode().Perm() != before {
+			t.Errorf("%s: %v, %v, %v", suffix, err, about.Mode(), statErr)
+		}
+	}
+}
+
+// TestFilesBesideADatabaseBelongToItsOwner has root run commands on somebody's database.
+func TestFilesBesideADatabaseBelongToItsOwner(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("this needs to be root")
+	}
+	const owner = 65534
+	path := filepath.Join(t.TempDir(), "sepad.db")
+	if err := errors.Join(os.WriteFile(path, nil, ownerOnly), os.Chown(path, owner, owner)); err != nil {
+		t.Fatal(err)
+	}
+	engine, err := openSQLite(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.close()
+	unlock, err := (&DB{engine: engine}).LockForServing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := engine.migrate(t.Context(), Schema{WholeSQLite: "CREATE TABLE x (a)"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{".open", ".turn", ".server", ".migrate"} {
+		about, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid := about.Sys().(*syscall.Stat_t).Uid; uid != owner {
+			t.Errorf("%s belongs to %d", suffix, uid)
+		}
 	}
 }

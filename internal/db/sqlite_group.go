@@ -38,7 +38,7 @@ type groupCommit struct {
 	clock  *sharedClock
 	// intact tells that what is written can be found again.
 	intact func() error
-	turns  turns
+	turns  *turns
 	units  chan *unit
 
 	stopOnce sync.Once
@@ -46,7 +46,7 @@ type groupCommit struct {
 	stopped  chan struct{}
 }
 
-func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock, intact func() error, among turns) *groupCommit {
+func newGroupCommit(writer *sql.DB, queue *river.Client[*sql.Tx], shared *sharedClock, intact func() error, among *turns) *groupCommit {
 	g := &groupCommit{
 		writer: writer, queue: queue, clock: shared, intact: intact, turns: among, units: make(chan *unit),
 		stopping: make(chan struct{}), stopped: make(chan struct{}),

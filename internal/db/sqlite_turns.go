@@ -10,34 +10,43 @@ import (
 // who waits looks again every tenth of a second, and a server under load takes it back within microseconds. Who wants to
 // write therefore holds a file beside the database from before it asks until its transaction has begun, and nobody else of
 // ours asks meanwhile.
-type turns struct{ file *os.File }
+type turns struct {
+	file *os.File
+	// patience is how long the next turn is waited for.
+	patience time.Duration
+}
 
 // turnPatience is how long somebody else's turn is waited for, and turnPause until it is looked for again. A process that
-// stands still while it has the turn, as one that was suspended, makes the others slow and does not stop them.
+// stands still while it has the turn, as one that was suspended, is waited for so long once, and then for a moment only
+// until it has moved on.
 const (
 	turnPatience = time.Second
+	turnMoment   = 10 * time.Millisecond
 	turnPause    = time.Millisecond
 )
 
-func (s *sqlite) openTurns() (turns, error) {
-	file, err := os.OpenFile(s.path+".turn", os.O_CREATE|os.O_RDWR, ownerOnly)
-	if err != nil {
-		return turns{}, err
-	}
-	s.leaveToOwner(file.Name())
-	return turns{file}, nil
+func (s *sqlite) openTurns() (*turns, error) {
+	file, err := s.openBeside(".turn")
+	return &turns{file, turnPatience}, err
 }
 
 // take waits for the turn, and done lets the next one have it.
-func (t turns) take() (done func()) {
-	for range turnPatience / turnPause {
+func (t *turns) take() (done func()) {
+	over := time.NewTimer(t.patience)
+	defer over.Stop()
+	for {
 		if syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			t.patience = turnPatience
 			return func() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
 		}
-		time.Sleep(turnPause)
+		select {
+		case <-over.C:
+			t.patience = turnMoment
+			return func() {}
+		case <-time.After(turnPause):
+		}
 	}
-	return func() {}
 }
 
 // leave ends with the process at the latest, and may come twice.
-func (t turns) leave() { _ = t.file.Close() }
+func (t *turns) leave() { _ = t.file.Close() }
