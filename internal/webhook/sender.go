@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -121,9 +122,21 @@ func (s *Sender) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return errors.New("no answer within " + s.Timeout.String())
 	default:
-		text := err.Error()
+		text := withoutOurs(err).Error()
 		return errors.New(keepable(text[:min(len(text), keptAnswer)]))
 	}
+}
+
+// withoutOurs leaves out of a network's error where it was met: merchants are shown it, and neither this machine's address
+// nor that of its name server is theirs to know.
+func withoutOurs(err error) error {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		return &net.DNSError{Err: lookup.Err, Name: lookup.Name}
+	}
+	if exchange, ok := errors.AsType[*net.OpError](err); ok {
+		return &net.OpError{Op: exchange.Op, Net: exchange.Net, Addr: exchange.Addr, Err: exchange.Err}
+	}
+	return err
 }
 
 // keepable is a receiver's text as any database takes it.

@@ -6,13 +6,16 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +56,23 @@ func TestWordsOfAReceiver(t *testing.T) {
 			t.Errorf("%d bytes are kept", len(text))
 		}
 	})
+}
+
+// TestAnErrorDoesNotSayWhereWeAre: merchants read what became of an attempt.
+func TestAnErrorDoesNotSayWhereWeAre(t *testing.T) {
+	t.Parallel()
+	ours, theirs := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 40001}, &net.TCPAddr{IP: net.IPv4(203, 0, 113, 9), Port: 443}
+	lookup := &net.DNSError{Err: "no such host", Name: "hooks.example", Server: "10.1.2.53:53", IsNotFound: true}
+	for want, err := range map[string]error{
+		"lookup hooks.example: no such host":                 &net.OpError{Op: "dial", Net: "tcp", Err: lookup},
+		"read tcp 203.0.113.9:443: connection reset by peer": fmt.Errorf("http: %w", &net.OpError{Op: "read", Net: "tcp", Source: ours, Addr: theirs, Err: syscall.ECONNRESET}),
+		"dial tcp 203.0.113.9:443: connection refused":       &net.OpError{Op: "dial", Net: "tcp", Addr: theirs, Err: syscall.ECONNREFUSED},
+		"malformed HTTP response":                            errors.New("malformed HTTP response"),
+	} {
+		if got := (&Sender{}).explain(t.Context(), err).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }
 
 // certificateFor is signed by nobody, and for a name.
