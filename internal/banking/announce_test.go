@@ -2,6 +2,7 @@ package banking_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -271,6 +272,10 @@ func TestANoticeFitsIntoThePeriod(t *testing.T) {
 	t.Run("a session of a faster rhythm is refused", func(t *testing.T) {
 		create("WEEKLY").WantBad(t, map[string]string{"billing_frequency": sentence})
 		create("BIWEEKLY").Want(t, 201, nil)
+		notice(14).Want(t, 200, nil)
+		create("BIWEEKLY").WantBad(t, map[string]string{"billing_frequency": strings.ReplaceAll(sentence, "7 days", "14 days")})
+		create("MONTHLY").Want(t, 201, nil)
+		notice(7).Want(t, 200, nil)
 	})
 	t.Run("and so is a campaign", func(t *testing.T) {
 		b.operator(t, shop+"campaigns/", weekly).WantBad(t, map[string]string{"gateway_id": sentence})

@@ -207,7 +207,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken
 // over is a subscription as it ends, where its mandate has lapsed or its last period is
 // over.
 func over(sub payment.Subscription, now time.Time) (ended payment.Subscription, isOver bool, err error) {
-	if isOver, err = sub.Lapse(now); !isOver && err == nil {
+	if isOver, err = sub.Lapse(now); !isOver {
 		isOver, err = sub.EndWithPeriod(now)
 	}
 	return sub, isOver, err

@@ -191,6 +191,10 @@ func TestACreateIsRepeatedUnderItsKey(t *testing.T) {
 		if second, err := again(); err != nil || second == first {
 			t.Errorf("a day later: %v", err)
 		}
+		till.Env.Exec(t, `UPDATE sessions SET token_sealed = 'broken'`)
+		if repeated, err := again(); err == nil {
+			t.Errorf("the token cannot be read, and %+v is told", repeated)
+		}
 	})
 }
 
