@@ -198,6 +198,9 @@ func (a *App) openStore(ctx context.Context, options Options) (err error) {
 	if err = a.Store.Adopt(ctx, a.config.Environment, a.world.Now()); err != nil {
 		return err
 	}
+	if err = a.Store.CheckReplica(ctx, a.config.Environment); err != nil {
+		return err
+	}
 	a.Store.LeaveOnceMarked()
 	a.skew = &skew{store: a.Store, world: a.world, logger: a.logger}
 	if a.config.Environment == merchant.Sandbox {

@@ -20,6 +20,13 @@ func (d *DB) Guard(question string, admits func(answer string) error) {
 	}
 }
 
+// GuardReplica does so for the replica.
+func (d *DB) GuardReplica(question string, admits func(answer string) error) {
+	if p, ok := d.lagging.(*postgres); ok && d.HasReplica() {
+		p.guard.Store(&guard{question, admits})
+	}
+}
+
 // guarded asks after what else is to be said to a new connection.
 func (p *postgres) guarded(first func(context.Context, *pgx.Conn) error) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, c *pgx.Conn) error {

@@ -29,7 +29,7 @@ const keySetting = "SEPAD_ENCRYPTION_KEYS"
 // anything else is read or written. One that is new or from an older version
 // belongs to none yet.
 func (s *Store) CheckEnvironment(ctx context.Context, environment merchant.Environment) error {
-	result, err := s.Query(ctx, `SELECT environment FROM deployment WHERE id = 1`)
+	result, err := s.Query(ctx, environmentQuestion)
 	owner, err := db.One(result, err, scanText)
 	if db.NoSuchTable(err) || err == nil && (owner == "" || owner == string(environment)) {
 		return nil
@@ -44,7 +44,7 @@ func (s *Store) CheckEnvironment(ctx context.Context, environment merchant.Envir
 // touch with it: such a server holds no connection that the one could see or the other end, and would go on as soon as it
 // has another. To a database that was made anew and is still empty it makes none either, for there is nothing to ask.
 func (s *Store) LeaveOnceMarked() {
-	s.Guard(`SELECT environment FROM deployment WHERE id = 1`, refuseMarked)
+	s.Guard(environmentQuestion, refuseMarked)
 }
 
 // refuseMarked refuses a database that nobody may use for now, or ever again.

@@ -44,7 +44,7 @@ func TestADatabaseThatIsGoneIsNotOneWithNothingInIt(t *testing.T) {
 }
 
 // asksNobody are those that look at the process, at a file or at an empty key instead, on one of the engines at least.
-var asksNobody = []string{"Admit", "CheckClock", "CheckFile", "EndLeases", "HasRoom", "LockForMoving", "OpenElsewhere", "Remembered", "Rewrite"}
+var asksNobody = []string{"Admit", "CheckClock", "CheckFile", "CheckReplica", "EndLeases", "HasRoom", "LockForMoving", "OpenElsewhere", "Remembered", "Rewrite"}
 
 var (
 	contextType = reflect.TypeFor[context.Context]()

@@ -20,7 +20,7 @@ var errMoved = errors.New("the database was moved elsewhere by sepad move, or is
 
 // IsMoved tells whether a database of an environment was moved, or is being.
 func (s *Store) IsMoved(ctx context.Context, environment merchant.Environment) (bool, error) {
-	result, err := s.Query(ctx, `SELECT environment FROM deployment WHERE id = 1`)
+	result, err := s.Query(ctx, environmentQuestion)
 	owner, err := db.One(result, err, scanText)
 	return owner == movedMark+string(environment), err
 }
