@@ -24,7 +24,7 @@ func (f *finder) visit(node ast.Node, stack []ast.Node) bool {
 	case *ast.BinaryExpr:
 		f.binary(n)
 	case *ast.ReturnStmt:
-		f.results(n)
+		f.results(n, stack)
 	case *ast.CallExpr:
 		f.call(n)
 	case *ast.KeyValueExpr:
@@ -136,19 +136,37 @@ func holdsFunction(n ast.Node) (found bool) {
 	return found
 }
 
-// results drops errors that are returned, and turns booleans round.
-func (f *finder) results(n *ast.ReturnStmt) {
+// results drops errors that are returned, and turns booleans round, but for those that nobody reads: a true or false beside
+// an error.
+func (f *finder) results(n *ast.ReturnStmt, stack []ast.Node) {
 	for _, e := range n.Results {
 		switch {
 		case f.isError(e) && !f.isConstant(e):
 			id := f.add("drop the error of", e, "nil")
 			f.wrap(e, fmt.Sprintf("mutant_.Error(%d, ", id), ")")
-		case f.isBool(e) && !f.isReadAfterCall(e, n.Results):
+		case f.isBool(e) && !f.isReadAfterCall(e, n.Results) && !(f.isConstant(e) && f.hasFailed(stack)):
 			if b, ok := e.(*ast.BinaryExpr); !ok || b.Op != token.EQL && b.Op != token.NEQ {
 				f.negate(e)
 			}
 		}
 	}
+}
+
+// hasFailed tells that a statement stands right where something has failed.
+func (f *finder) hasFailed(stack []ast.Node) bool {
+	const failed = "err != nil"
+	for _, around := range slices.Backward(stack) {
+		switch n := around.(type) {
+		case *ast.BlockStmt:
+		case *ast.IfStmt:
+			return f.raw(n.Cond) == failed
+		case *ast.CaseClause:
+			return len(n.List) == 1 && f.raw(n.List[0]) == failed
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // isReadAfterCall tells a variable that a call beside it may fill: it is read after that, and before it if it is handed

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,6 +61,13 @@ func write(context.Context, string) {}
 func IsOver(ended, lapsed, late bool) bool { return ended || lapsed || late }
 
 func IsOpen(read func(*bool) error) (open bool, err error) { return open, read(&open) }
+
+func IsPaid(err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	return true, nil
+}
 `
 
 const testOfPay = `package shop
@@ -178,6 +186,11 @@ func TestEveryKindOfMutantBuildsAndRuns(t *testing.T) {
 	} {
 		if fate[key] != want {
 			t.Errorf("%s: %q, want %q", key, fate[key], want)
+		}
+	}
+	for _, isRead := range []bool{true, false} {
+		if _, isMutant := fate[fmt.Sprintf("IsPaid negate: %t", isRead)]; isMutant != isRead {
+			t.Errorf("what is returned beside an error is read by nobody, and without one it is: %t", isMutant)
 		}
 	}
 	if t.Failed() {
