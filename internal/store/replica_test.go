@@ -37,6 +37,7 @@ func TestAReplicaIsOneOfThisDatabase(t *testing.T) {
 	wantReplica(t, primary, testenv.PostgresURL(t), "it has no schema")
 	wantReplica(t, primary, moved.URL, `it belongs to the environment "moved/production"`)
 	wantReplica(t, primary, other.URL, "its audit trail begins otherwise")
+	wantReplica(t, adopted(t, merchant.Production), other.URL, "it has an audit trail that is not ours")
 
 	primary.Write(t, func(tx *store.Tx) error { tx.MarkRestored(primary.Now.Add(-time.Hour)); return nil })
 	wantReplica(t, primary, standby.URL, "it does not know of the last restore")
