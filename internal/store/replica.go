@@ -22,7 +22,7 @@ func (s *Store) CheckReplica(ctx context.Context, environment merchant.Environme
 		return nil
 	}
 	admits := func(owner string) error {
-		if owner != string(environment) {
+		if owner != "" && owner != string(environment) { // a new one may not have heard yet whose it is
 			return fmt.Errorf("%w: it belongs to the environment %q", errNoReplica, owner)
 		}
 		return nil

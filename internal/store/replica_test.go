@@ -33,6 +33,7 @@ func TestAReplicaIsOneOfThisDatabase(t *testing.T) {
 	wantReplica(t, primary, "", "")
 	wantReplica(t, primary, standby.URL, "")
 	wantReplica(t, primary, away, "")
+	wantReplica(t, adopted(t, merchant.Production), storetest.Postgres(t).URL, "")
 	wantReplica(t, primary, adopted(t, merchant.Sandbox).URL, `it belongs to the environment "sandbox"`)
 	wantReplica(t, primary, testenv.PostgresURL(t), "it has no schema")
 	wantReplica(t, primary, moved.URL, `it belongs to the environment "moved/production"`)
