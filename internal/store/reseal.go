@@ -81,18 +81,57 @@ func (s *Store) Reseal(ctx context.Context, now time.Time, progress func(done, t
 	if err := s.hideTokens(ctx, now, more); err != nil {
 		return done, err
 	}
+	var left error
+	for pass := range resealPasses {
+		if pass > 0 {
+			if err := pauseBetweenPasses(ctx); err != nil {
+				return done, err
+			}
+		}
+		if err := s.resealColumns(ctx, now, more); err != nil {
+			return done, err
+		}
+		if left, err = s.nothingLeft(ctx); err != nil {
+			return done, err
+		}
+		if left == nil {
+			return done, s.retireKeys(ctx, now)
+		}
+	}
+	return done, left
+}
+
+// What was under way when sealing began may be written behind its back: a claim by a process that has heard of the new
+// order only since, or a subscription that takes over the account of a payment before that one's turn has come. So
+// everything is gone through once more, until nothing is left or somebody must be at it who does not stop.
+const (
+	resealPasses = 5
+	resealPause  = 300 * time.Millisecond
+)
+
+func pauseBetweenPasses(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(resealPause):
+		return nil
+	}
+}
+
+// resealColumns goes through everything once.
+func (s *Store) resealColumns(ctx context.Context, now time.Time, more func(rows int)) error {
 	var closed []error
 	for _, c := range sealedColumns {
 		stuck, err := s.resealColumn(ctx, c, now, more)
 		if err != nil {
-			return done, err
+			return err
 		}
 		closed = append(closed, stuck...)
 	}
 	if len(closed) > 0 {
-		return done, fmt.Errorf("%d rows could not be opened and are as they were; the first: %w", len(closed), closed[0])
+		return fmt.Errorf("%d rows could not be opened and are as they were; the first: %w", len(closed), closed[0])
 	}
-	return done, s.retireKeys(ctx, now)
+	return nil
 }
 
 // resealColumn gives an error for each row that does not open.
@@ -155,18 +194,23 @@ func (s *Store) resealRows(ctx context.Context, c sealedColumn, rows []sealedRow
 	})
 }
 
-// retireKeys notes that only the current key is needed, if that is so.
-func (s *Store) retireKeys(ctx context.Context, now time.Time) error {
+// nothingLeft tells what another key has sealed, or the same for older programs.
+func (s *Store) nothingLeft(ctx context.Context) (left, err error) {
 	for _, c := range sealedColumns {
-		left, err := s.sealedOtherwise(ctx, c)
+		rows, err := s.sealedOtherwise(ctx, c)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if left > 0 {
+		if rows > 0 {
 			return fmt.Errorf("%s: %d rows of %s were sealed with an old key or for older programs meanwhile: a process still does so; start it again with the new order, and then this",
-				keySetting, left, c.table)
+				keySetting, rows, c.table), nil
 		}
 	}
+	return nil, nil
+}
+
+// retireKeys notes that only the current key is needed.
+func (s *Store) retireKeys(ctx context.Context, now time.Time) error {
 	return s.Write(ctx, now, func(tx *Tx) error {
 		tx.Then(`UPDATE encryption_keys SET was_first = FALSE WHERE name <> $1`, s.vault.Current())
 		tx.Audit(databaseDeed("database.seal_anew", map[string]any{"key": s.vault.Current()}))

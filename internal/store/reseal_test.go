@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 	"sepad/internal/vault"
@@ -78,4 +79,46 @@ func TestEverySealedColumnIsResealed(t *testing.T) {
 			t.Errorf("%s would keep its old key", column)
 		}
 	}
+}
+
+// TestASaleUnderWayWhileAnUpgradeIsFinished takes over the account of a payment whose turn to be sealed anew has not come,
+// when that of subscriptions is over.
+func TestASaleUnderWayWhileAnUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		other := process(t, env, beginUpgrade(t, env))
+		underWay := env.Attempt(t, env.Session(t, env.Shop(t), storetest.WithTerms(storetest.Monthly)))
+		env.Settled(t, env.Shop(t), storetest.WithTerms(storetest.Monthly)) // of a younger tenant, who comes later
+		var sold payment.Change
+		_, err := other.FinishUpgrade(t.Context(), env.Now, func(int, int) {
+			if sold.Subscription == nil && storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM subscriptions WHERE iban_sealed LIKE '%:~%'`) > 0 {
+				sold = env.Settle(t, underWay, payment.Outcome{Verdict: payment.VerdictApproved})
+			}
+		})
+		if err != nil || sold.Subscription == nil {
+			t.Fatalf("the upgrade is not finished, or nobody bought: %v", err)
+		}
+		if sealed := storetest.Scalar[string](t, env, `SELECT iban_sealed FROM subscriptions WHERE id = $1`, sold.Subscription.ID.String()); !strings.Contains(sealed, ":~") {
+			t.Error("the account of the subscription is sealed for older programs")
+		}
+	})
+}
+
+// TestWhoGoesOnSealingWithTheOldKeyIsNotWaitedForForever, and the old key is needed as long.
+func TestWhoGoesOnSealingWithTheOldKeyIsNotWaitedForForever(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		first, second := vault.GenerateKey(), vault.GenerateKey()
+		env.Store = process(t, env, first, second)
+		env.Settled(t, env.Shop(t), storetest.WithTerms(storetest.Monthly))
+		was := storetest.Scalar[string](t, env, `SELECT iban_sealed FROM subscriptions`)
+		_, err := process(t, env, second, first).Reseal(t.Context(), env.Now, func(int, int) { env.Exec(t, `UPDATE subscriptions SET iban_sealed = $1`, was) })
+		if err == nil || !strings.Contains(err.Error(), "a process still does so") {
+			t.Errorf("nobody seals with the old key: %v", err)
+		}
+		needed := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM encryption_keys WHERE was_first`)
+		if needed != 2 {
+			t.Errorf("%d keys are needed", needed)
+		}
+	})
 }
