@@ -191,8 +191,21 @@ func (p *postgres) pool() PoolStats {
 	}
 }
 
+// closePatience is how long connections are waited for on which something is still under way.
+const closePatience = 5 * time.Second
+
+// close lets go of the connections. Work that waits for a database that does not answer may have minutes left, and a
+// process that was told to end has none for it.
 func (p *postgres) close() error {
-	p.connections.Close()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		p.connections.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closePatience):
+	}
 	return nil
 }
 
