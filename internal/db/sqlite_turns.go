@@ -32,21 +32,34 @@ func (s *sqlite) openTurns() (*turns, error) {
 
 // take waits for the turn, and done lets the next one have it.
 func (t *turns) take() (done func()) {
+	if t.takeAtOnce() {
+		return t.pass
+	}
 	over := time.NewTimer(t.patience)
 	defer over.Stop()
 	for {
-		if syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			t.patience = turnPatience
-			return func() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
-		}
 		select {
 		case <-over.C:
 			t.patience = turnMoment
 			return func() {}
 		case <-time.After(turnPause):
 		}
+		if t.takeAtOnce() {
+			return t.pass
+		}
 	}
 }
+
+// takeAtOnce takes the turn where nobody has it.
+func (t *turns) takeAtOnce() bool {
+	if syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false
+	}
+	t.patience = turnPatience
+	return true
+}
+
+func (t *turns) pass() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
 
 // leave ends with the process at the latest, and may come twice.
 func (t *turns) leave() { _ = t.file.Close() }
