@@ -30,16 +30,20 @@ func PublicOnly(options ...ssrf.Option) *ssrf.Guardian {
 // NewTransport carries deliveries. Unless private networks are allowed, an
 // address is looked at when the connection is made, after names have been
 // resolved: a name may lead anywhere. There is no proxy, since it would connect
-// in our place.
+// in our place. Nor is there HTTP/2: all who deliver to one host would share a
+// connection with its failures, and a receiver could keep a processor busy with
+// frames that are no answer, for as long as there is something to deliver.
 func NewTransport(allowPrivate bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectPatience}
 	if !allowPrivate {
 		dialer.Control = PublicOnly(ssrf.WithAnyPort()).Safe
 	}
+	onlyHTTP1 := &http.Protocols{}
+	onlyHTTP1.SetHTTP1(true)
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    connectPatience,
-		ForceAttemptHTTP2:      true,
+		Protocols:              onlyHTTP1,
 		DisableCompression:     true,
 		MaxIdleConns:           maxIdle,
 		MaxIdleConnsPerHost:    maxInFlight,

@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"crypto/tls"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -78,6 +80,31 @@ func TestTheTransportUsesNoProxy(t *testing.T) {
 	t.Parallel()
 	if NewTransport(false).Proxy != nil {
 		t.Error("a proxy would connect in our place, to wherever it likes")
+	}
+}
+
+// TestADeliveryHasItsConnectionToItself: a receiver that speaks HTTP/2 is not spoken to so.
+func TestADeliveryHasItsConnectionToItself(t *testing.T) {
+	t.Parallel()
+	heard := make(chan string, 1)
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard <- r.Proto }))
+	receiver.EnableHTTP2 = true
+	receiver.StartTLS()
+	t.Cleanup(receiver.Close)
+	transport := NewTransport(true)
+	t.Cleanup(transport.CloseIdleConnections)
+	transport.TLSClientConfig = &tls.Config{RootCAs: receiver.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, receiver.URL, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if protocol := <-heard; protocol != "HTTP/1.1" {
+		t.Errorf("it is spoken to by %s", protocol)
 	}
 }
 
