@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -73,10 +74,19 @@ func newTracing(options ...sdktrace.TracerProviderOption) *Tracing {
 // around the database.
 func (t *Tracing) Provider() oteltrace.TracerProvider { return t.provider }
 
-// Shutdown sends what is left.
+// shutdownPatience is how long a collector may take for what is left: it may take half a minute for every five hundred
+// spans, and a process that was told to end has no minutes for it.
+const shutdownPatience = 3 * time.Second
+
+// Shutdown sends what is left, to a collector that takes it.
 func (t *Tracing) Shutdown(ctx context.Context) error {
 	if t.sdk == nil {
 		return nil
 	}
-	return t.sdk.Shutdown(ctx)
+	ctx, cancel := context.WithTimeout(ctx, shutdownPatience)
+	defer cancel()
+	if err := t.sdk.Shutdown(ctx); ctx.Err() == nil {
+		return err
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -201,5 +203,30 @@ func TestAWrongEndpointStopsTheStart(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "SEPAD_OTLP_ENDPOINT") {
 			t.Errorf("%s: got %v", endpoint, err)
 		}
+	}
+}
+
+// TestACollectorThatHangsKeepsNobody: a process that is told to end does not wait for who takes its traces.
+func TestACollectorThatHangsKeepsNobody(t *testing.T) {
+	t.Parallel()
+	released := make(chan struct{})
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-released }))
+	t.Cleanup(collector.Close)
+	t.Cleanup(func() { close(released) })
+	tracing, err := Setup(t.Context(), collector.URL, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, span := tracing.Provider().Tracer("test").Start(t.Context(), "span")
+	span.End()
+	ended := make(chan error, 1)
+	go func() { ended <- tracing.Shutdown(context.Background()) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(3 * shutdownPatience):
+		t.Error("it is waited for")
 	}
 }
