@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,9 @@ func (b *Banking) Resume(ctx context.Context, account *Account) (restoredTo time
 		return restoredTo, err
 	}
 	if _, err := b.AdoptSent(ctx, account); err != nil {
+		return restoredTo, err
+	}
+	if err := b.recognizeAdopted(ctx, account); err != nil {
 		return restoredTo, err
 	}
 	return restoredTo, b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
@@ -243,6 +247,10 @@ func (b *Banking) keepAdopted(ctx context.Context, account *Account, file store.
 		tx.AdoptBankFile(file)
 		return nil
 	})
+	if store.AdoptedByAnother(err) { // of this account, or an operator has named the wrong one
+		_, err = b.tenant(account).BankFileByMessage(ctx, account.ID, file.MessageID)
+		return err
+	}
 	if err != nil {
 		return err
 	}
@@ -272,4 +280,32 @@ func (b *Banking) assignAdopted(ctx context.Context, account *Account) error {
 		tx.AssignAdopted(account.Setup.Tenant.ID, account.ID, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
 		return nil
 	})
+}
+
+// recognizeAdopted does so once all files are taken in. Rebills may wait under one reference while the bank has their period
+// under a later one: the first debit was withdrawn in the lost time, by a pause, and the one in its place was sent.
+func (b *Banking) recognizeAdopted(ctx context.Context, account *Account) error {
+	waiting, err := b.tenant(account).RebillsBesideAdopted(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	for _, rebill := range waiting {
+		later := payment.LaterReferences(rebill.Subscription, rebill.Reference, rebill.Number)
+		found, err := b.tenant(account).AdoptedNames(ctx, account.ID, later)
+		if err != nil {
+			return err
+		}
+		sent := slices.IndexFunc(later, func(name string) bool { return slices.Contains(found, name) })
+		if sent < 0 {
+			continue
+		}
+		err = b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
+			tx.RenameRebill(account.Setup.Tenant.ID, rebill, later[sent])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return b.assignAdopted(ctx, account)
 }

@@ -83,7 +83,7 @@ func (b *Banking) collect(ctx context.Context, account *Account, until untils, n
 		err = errUnproven
 	}
 	if err == nil {
-		err = b.assignAdopted(ctx, account)
+		err = b.recognizeAdopted(ctx, account)
 	}
 	if err == nil {
 		err = b.dropStranded(ctx, account)

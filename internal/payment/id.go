@@ -81,6 +81,23 @@ func RebillReference(s Subscription, n int) string {
 	return reference(s.Frequency.PeriodStart(s.AnchorDate, s.Period).Start(), name)
 }
 
+// mostPassedOver bounds how many debits of one period are looked at beyond one that is known.
+const mostPassedOver = 32
+
+// LaterReferences are the references that further debits of a rebill's period have, beginning behind its own. The
+// subscription is in that period, and the rebill's number is its own or less than that of its reference.
+func LaterReferences(s Subscription, reference string, number int) (later []string) {
+	for n := number; n < number+mostPassedOver && later == nil; n++ {
+		if RebillReference(s, n) != reference {
+			continue
+		}
+		for next := range mostPassedOver {
+			later = append(later, RebillReference(s, n+1+next))
+		}
+	}
+	return later
+}
+
 // RefundReference is the reference of a refund: what is given back, and the
 // how-many-th it is of those that are alike. It follows from these alone, as that of a
 // rebill does, so that a refund that a restored database has lost is the same refund when

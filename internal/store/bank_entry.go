@@ -149,8 +149,7 @@ func (t Tenant) Collectibles(ctx context.Context, gatewayID uuid.UUID, kind Bank
 	result, err := t.Query(db.PlanAnew(ctx), `SELECT `+collectibleColumns+`, 0, NULL FROM transactions t`+collectibleJoins+`
 		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.processed_at <= $3 AND COALESCE(t.due_date, '') <= $6
 			AND t.status = 'pending' AND `+kindTypes[kind]+` AND t.held_at IS NULL AND t.id > $4 AND NOT (`+isStopped+`)
-			AND NOT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id
-				AND a.end_to_end_id = t.merchant_transaction_id)
+			AND `+notAdopted+`
 		ORDER BY t.id LIMIT $5`, gatewayID, db.Micros(until.TakenAt), after, limit, last)
 	return db.Collect(result, err, scanCollectible)
 }

@@ -79,6 +79,9 @@ func (tx *Tx) AdoptBankFile(f BankFile) {
 	})
 }
 
+// AdoptedByAnother tells that somebody else has just recorded the same file.
+func AdoptedByAnother(err error) bool { return db.IsKey(err, "bank_files_message_id_key") }
+
 // AddAdoptedPart keeps sealed bytes of such a file.
 func (tx *Tx) AddAdoptedPart(f BankFile, number int, sealed string) {
 	tx.Then(`INSERT INTO bank_file_parts (tenant_id, id, file_id, draft, number, content_sealed) VALUES ($1, $2, $3, $4, $5, $6)
@@ -103,6 +106,47 @@ func (tx *Tx) ForgetBankFile(f BankFile) {
 func (t Tenant) CountAdopted(ctx context.Context, gatewayID uuid.UUID) (int, error) {
 	result, err := t.Query(ctx, `SELECT COUNT(*) FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2`, gatewayID)
 	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
+}
+
+// WaitingRebill is a rebill that waits for a file, with what its reference is made of.
+type WaitingRebill struct {
+	TransactionID uuid.UUID
+	Reference     string
+	Number        int
+	// Subscription has its id, its rhythm and the rebill's period alone.
+	Subscription payment.Subscription
+}
+
+// RebillsBesideAdopted gives rebills that wait at an account and are in no file that left after the backup, though a
+// payment is that may be of the same period: references begin with the day of theirs.
+func (t Tenant) RebillsBesideAdopted(ctx context.Context, gatewayID uuid.UUID) ([]WaitingRebill, error) {
+	result, err := t.Query(ctx, `SELECT t.id, t.merchant_transaction_id, t.attempt_number, t.billing_period, u.id, u.billing_frequency, u.billing_anchor_date
+		FROM transactions t JOIN subscriptions u ON u.tenant_id = t.tenant_id AND u.id = t.subscription_id
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.status = 'pending' AND t.type = 'sdd_rebill' AND t.billing_period IS NOT NULL
+			AND SUBSTR(t.merchant_transaction_id, 1, 13) IN (SELECT SUBSTR(a.end_to_end_id, 1, 13) FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2)
+			AND `+notAdopted, gatewayID)
+	return db.Collect(result, err, func(r db.Rows) (w WaitingRebill, err error) {
+		return w, r.Scan(&w.TransactionID, &w.Reference, &w.Number, &w.Subscription.Period, &w.Subscription.ID, &w.Subscription.Frequency,
+			dateInto{&w.Subscription.AnchorDate})
+	})
+}
+
+// notAdopted tells a transaction that no file had which left after the backup.
+const notAdopted = `NOT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id
+	AND a.end_to_end_id = t.merchant_transaction_id)`
+
+// AdoptedNames gives those of some references under which a payment is in a file that left after the backup.
+func (t Tenant) AdoptedNames(ctx context.Context, gatewayID uuid.UUID, references []string) ([]string, error) {
+	return findNamed(ctx, t, `SELECT end_to_end_id FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND end_to_end_id`, references,
+		[]any{gatewayID}, func(r db.Rows) (name string, err error) { return name, r.Scan(&name) })
+}
+
+// RenameRebill calls a rebill that waits as the bank has it.
+func (tx *Tx) RenameRebill(tenantID uuid.UUID, rebill WaitingRebill, to string) {
+	tx.Then(`UPDATE transactions AS t SET merchant_transaction_id = $4, updated_at = $5
+		WHERE t.tenant_id = $1 AND t.id = $2 AND t.merchant_transaction_id = $3 AND t.status = 'pending' AND `+waits+`
+			AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = $1 AND x.merchant_transaction_id = $4)`,
+		tenantID, rebill.TransactionID, rebill.Reference, to, db.Micros(tx.At))
 }
 
 // AssignAdopted gives payments that wait their place in the files that carried them

@@ -15,9 +15,9 @@ import (
 )
 
 // awaitingFile makes a payment that waits for a file.
-func awaitingFile(t *testing.T, env *storetest.Env, shop storetest.Shop) payment.Transaction {
+func awaitingFile(t *testing.T, env *storetest.Env, shop storetest.Shop, change ...func(*storetest.Draft)) payment.Transaction {
 	t.Helper()
-	claimed := env.Attempt(t, env.Session(t, shop))
+	claimed := env.Attempt(t, env.Session(t, shop, change...))
 	return env.Settle(t, claimed, payment.Outcome{Verdict: payment.VerdictPending, SettlesAt: storetest.Start.Add(time.Hour)}).Transaction
 }
 
@@ -168,6 +168,28 @@ func TestTheBytesOfAnAnswerAreItsOwn(t *testing.T) {
 	})
 }
 
+// adoptedReads are those about what has left after a backup: a payment of the same day as a rebill that waits.
+func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	rebill := awaitingFile(t, env, shop, storetest.WithTerms(storetest.Monthly))
+	env.Exec(t, `UPDATE transactions SET type = 'sdd_rebill', billing_period = 1, merchant_transaction_id = 'TXN-20260101-' || $2 WHERE id = $1`,
+		rebill.ID.String(), rebill.ID.String()[28:])
+	return map[string]func(context.Context, store.Tenant) int{
+		"CountAdopted": func(ctx context.Context, scope store.Tenant) int {
+			count, err := scope.CountAdopted(ctx, rebill.GatewayID)
+			return some(count, err)
+		},
+		"AdoptedNames": func(ctx context.Context, scope store.Tenant) int {
+			names, err := scope.AdoptedNames(ctx, rebill.GatewayID, []string{"TXN-20260101-LOST"})
+			return some(len(names), err)
+		},
+		"RebillsBesideAdopted": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.RebillsBesideAdopted(ctx, rebill.GatewayID)
+			return some(len(rows), err)
+		},
+	}
+}
+
 // bankReads are those about files for banks and their answers.
 func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
@@ -185,7 +207,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		tx.AddBankPart(closed, 1, "sealed")
 		tx.PutBankStatement(statement)
 		tx.AddBankStatementPart(statement, 1, "sealed")
-		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "LOST-1", Position: 7}})
+		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "TXN-20260101-LOST", Position: 7}})
 		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
 		return nil
 	})
@@ -195,6 +217,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 	env.Exec(t, `UPDATE transactions SET status = 'charged_back', settle_due_at = NULL WHERE id = $1`, takenBack.ID.String())
 	reads := statementReads(env, shop, statement)
 	maps.Copy(reads, entryReads(one, file))
+	maps.Copy(reads, adoptedReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"UnfinishedBankFiles": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.UnfinishedBankFiles(ctx, one.GatewayID)
@@ -211,10 +234,6 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		"Redated": func(ctx context.Context, scope store.Tenant) int {
 			days, err := scope.Redated(ctx, file.ID, 10)
 			return some(len(days), err)
-		},
-		"CountAdopted": func(ctx context.Context, scope store.Tenant) int {
-			count, err := scope.CountAdopted(ctx, one.GatewayID)
-			return some(count, err)
 		},
 		"DebitsByID": func(ctx context.Context, scope store.Tenant) int {
 			debits, err := scope.DebitsByID(ctx, []uuid.UUID{one.ID})

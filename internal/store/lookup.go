@@ -159,9 +159,10 @@ func (s *Store) AccountsAt(ctx context.Context, adapter string) ([]BankDue, erro
 }
 
 // CollectionsEnded gives rebills that were announced and are in no bank's hands, and
-// whose subscriptions are not billed any more.
+// whose subscriptions are not billed any more. After a restore a bank may have what seems to be in no file.
 func (s *Store) CollectionsEnded(ctx context.Context, limit int) ([]Due, error) {
-	const open = ` AND t.id = u.open_transaction_id AND t.type = 'sdd_rebill' AND t.status = 'pending' AND t.due_date IS NOT NULL AND ` + waits
+	const open = ` AND t.id = u.open_transaction_id AND t.type = 'sdd_rebill' AND t.status = 'pending' AND t.due_date IS NOT NULL AND ` + waits +
+		` AND ` + isProven + ` AND ` + notAdopted
 	// Those that ended are found from their subscriptions, which an index has, those
 	// that are paused among what waits for files.
 	result, err := s.Query(ctx, `
