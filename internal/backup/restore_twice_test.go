@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"sepad/internal/db"
 	"sepad/internal/store"
@@ -35,6 +36,40 @@ func TestTwoRestoresAtOnce(t *testing.T) {
 		defer restored.Close()
 		if to, err := restored.RestoredTo(t.Context()); err != nil || !to.Equal(made.CreatedAt) {
 			t.Errorf("it is marked as of %s, %v", to, err)
+		}
+	})
+}
+
+// TestARestoreOfWhatStillWaited: nobody had said yet what banks were sent before the first restore when the second backup was
+// made. Its own time is too late to begin with.
+func TestARestoreOfWhatStillWaited(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := business(t, env)
+		_, made := write(t, env)
+		want := made.CreatedAt
+		for _, isResumed := range []bool{false, true, false} {
+			path, made := write(t, env)
+			target := elsewhere(t, env)
+			if _, err := target.Restore(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			env = &storetest.Env{Engine: env.Engine, URL: target.Address, Vault: env.Vault, Now: made.CreatedAt.Add(time.Hour)}
+			env.Store = env.Reopen(t)
+			since, err := env.Store.BankRestoredTo(t.Context(), shop.Tenant.ID, shop.Gateway.ID)
+			if err != nil || !since.Equal(want) {
+				t.Errorf("nobody knows what was sent since %s, want %s (%v)", since, want, err)
+			}
+			if isResumed {
+				want = env.Now
+				err := env.Store.Write(t.Context(), env.Now, func(tx *store.Tx) error {
+					tx.ResumeBank(shop.Tenant.ID, shop.Gateway.ID, since)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	})
 }

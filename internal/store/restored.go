@@ -29,8 +29,15 @@ func Restoring(schema int64, to time.Time) string {
 	case schema < hasRestored:
 		return `UPDATE deployment SET environment = '` + restoringMark + `' || environment WHERE id = 1;`
 	default:
-		return `UPDATE deployment SET environment = '` + restoringMark + `' || environment, restored_to = ` + at + `, banks_restored_to = ` + at + ` WHERE id = 1;`
+		return `UPDATE deployment SET environment = '` + restoringMark + `' || environment, restored_to = ` + at + `, banks_restored_to = ` + banksRestoredTo(at) + ` WHERE id = 1;`
 	}
+}
+
+// banksRestoredTo is since when nobody knows what banks were sent. A backup that was made while all of them still waited
+// after an earlier restore does not know what was sent before that.
+func banksRestoredTo(at string) string {
+	return `CASE WHEN banks_restored_to < ` + at + ` AND NOT EXISTS (SELECT 1 FROM bank_resumptions r WHERE r.restored_to >= deployment.banks_restored_to)
+		THEN banks_restored_to ELSE ` + at + ` END`
 }
 
 // EndRestoring takes the mark of Restoring away.
@@ -59,7 +66,7 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // Set-ups and their records get versions that no lost one had: a server that was left running knows those by heart, and
 // somebody may be about to change what he read before the loss.
 func (tx *Tx) MarkRestored(to time.Time) {
-	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = $1 WHERE id = 1`, db.Micros(to))
+	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = `+banksRestoredTo("$1")+` WHERE id = 1`, db.Micros(to))
 	tx.Then(`
 		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
