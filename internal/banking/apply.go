@@ -310,8 +310,10 @@ func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount b
 		r.collected(found, it)
 		return
 	}
-	// What is more than the collection is the bank's.
-	line.ChargesMinor += max(0, line.AmountMinor-found.AmountMinor)
+	// What is more than the collection is the bank's, and told once where the bank names it as well.
+	if more := line.AmountMinor - found.AmountMinor; more > 0 {
+		line.AmountMinor, line.ChargesMinor = found.AmountMinor, max(more, line.ChargesMinor)
+	}
 	r.giveBack(found, reason, line.ChargesMinor, cmp.Or(booked, r.now), it)
 }
 

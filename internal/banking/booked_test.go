@@ -2,11 +2,13 @@ package banking_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
+	"sepad/internal/store/storetest"
 )
 
 // booking is one line of a statement that names a payment.
@@ -85,6 +87,30 @@ func TestAnIDOfAnotherAccountIsNoneOfOurs(t *testing.T) {
 				t.Errorf("%s gives %+v", what, counts)
 			}
 			b.wantStatus(t, paid, "approved")
+		}
+	})
+}
+
+// What a bank takes for a return is told once, in whatever form it is booked with the payment's amount, and what is left on
+// the account is what was booked.
+func TestChargesOfAReturnAreToldOnce(t *testing.T) {
+	t.Parallel()
+	const reason, instructed = `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`, `<AmtDtls><InstdAmt><Amt Ccy="EUR">49.00</Amt></InstdAmt></AmtDtls>`
+	const both, named = `<Amt Ccy="EUR">52.00</Amt>`, `<Chrgs><Rcrd><Amt Ccy="EUR">3.00</Amt></Rcrd></Chrgs>`
+	forms := []string{"", both, named, both + named, instructed, both + instructed, both + instructed + named}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, slices.Repeat([]string{apptest.Approved}, len(forms))...)
+		for i, form := range forms {
+			reference := b.statusOf(t, paid[i]).MerchantTransactionID
+			if counts := b.read(t, booking("DBIT", "UPDD", "52.00", reference, form+reason)); counts != (banking.Counts{Returned: 1}) {
+				t.Errorf("%q gives %+v", form, counts)
+			}
+			fee := storetest.Scalar[int](t, b.Env, `SELECT bank_fee_minor FROM chargebacks WHERE merchant_transaction_id = $1`, reference)
+			line := storetest.Scalar[string](t, b.Env, `SELECT amount_minor || ' and ' || charges_minor FROM bank_lines WHERE reference = $1 AND kind = 'returned'`, reference)
+			if fee != 3_00 || line != "4900 and 300" {
+				t.Errorf("%q: a fee of %d, and the line has %s", form, fee, line)
+			}
 		}
 	})
 }
