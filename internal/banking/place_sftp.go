@@ -1,6 +1,7 @@
 package banking
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -231,7 +233,43 @@ func (s *server) FetchSent(name string) (*os.File, error) {
 	return file, err
 }
 
-func (s *server) Answers() ([]string, error) { return s.pick(s.in, isWhole) }
+// Answers leaves our own files out, where a bank has one folder for both: they are not ours to take away any more.
+func (s *server) Answers() ([]string, error) {
+	names, err := s.pick(s.in, isWhole)
+	if err != nil {
+		return nil, err
+	}
+	defer s.meter.watch()()
+	return slices.DeleteFunc(names, s.isSent), nil
+}
+
+// isSent tells one of our files by its name, its place and how it begins: a bank may call an answer as our file.
+func (s *server) isSent(name string) bool {
+	if !strings.Contains(name, "-"+messagePrefix) {
+		return false
+	}
+	sent, err := s.Stat(path.Join(s.out, name))
+	if err != nil {
+		return false
+	}
+	found, err := s.Stat(path.Join(s.in, name))
+	return err == nil && isSame(found, sent) && s.isOrder(path.Join(s.in, name))
+}
+
+// isOrder looks at the beginning of a file, in which an order says that it is one. In a zip nobody can see that.
+func (s *server) isOrder(name string) bool {
+	if strings.HasSuffix(name, ".zip") {
+		return true
+	}
+	file, err := s.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	const enough = 2 << 10
+	begins, _ := io.ReadAll(io.LimitReader(file, enough)) // what can be read of it tells
+	return bytes.Contains(begins, []byte("<CstmrDrctDbtInitn>")) || bytes.Contains(begins, []byte("<CstmrCdtTrfInitn>"))
+}
 
 func (s *server) Leftovers() ([]string, error) { return s.pick(s.out, isTemporary) }
 

@@ -161,6 +161,33 @@ func TestFilesGoToAServer(t *testing.T) {
 	}
 }
 
+// TestABankWithOneFolder: what we have put there for the bank is no answer of the bank's, and is not taken away. One that the bank
+// calls as our file is.
+func TestABankWithOneFolder(t *testing.T) {
+	t.Parallel()
+	server := newBankServer(t)
+	settings := strings.Replace(server.settings(server.hostKey.PublicKey()), filepath.Join(server.folder, "in"), filepath.Join(server.folder, ".", "out"), 1)
+	b := setup(t, apptest.SQLite(t, apptest.Options{}), settings)
+	b.folder = server.folder
+	id := b.pay(t, apptest.Approved)
+	b.cutOff(t)
+	for range 2 {
+		readings, err := b.App.Banking.Receive(t.Context(), b.account)
+		must(t, err)
+		if len(readings) != 0 || len(b.out(t)) != 1 {
+			t.Fatalf("%d files are left, read were %+v", len(b.out(t)), readings)
+		}
+	}
+	answer := filepath.Join(server.folder, "out", b.files(t)[0].Name) // the bank has fetched it, and answers
+	must(t, os.WriteFile(answer, []byte(booking("CRDT", "ESDD", "49.00", b.statusOf(t, id).MerchantTransactionID, "")), 0o600))
+	must(t, os.Chtimes(answer, time.Unix(1, 0), time.Unix(1, 0)))
+	readings, err := b.App.Banking.Receive(t.Context(), b.account)
+	must(t, err)
+	if len(readings) != 1 || readings[0].Counts.Settled != 1 {
+		t.Errorf("read %+v", readings)
+	}
+}
+
 // TestAServerShowsItsKey tries the kinds of keys that banks' servers have.
 func TestAServerShowsItsKey(t *testing.T) {
 	t.Parallel()
