@@ -142,6 +142,12 @@ func clusterWorld(t *testing.T) *world {
 	return clusterIn(t, serverFolder(t))
 }
 
+// hookedWorld has a receiver of webhooks, too.
+func hookedWorld(t *testing.T) *world {
+	t.Helper()
+	return withDeafHooks(t, clusterWorld(t))
+}
+
 func clusterIn(t *testing.T, folder string) *world {
 	t.Helper()
 	// What was committed outlives the server, though not the machine: nothing here stops that.
@@ -184,7 +190,7 @@ func postgresFaults() []fault {
 			w.wire.Cut()
 			return w.wire.Heal
 		}},
-		{name: "the database answers nothing, and one of two processes is told to end (SIGTERM)", servers: pair, prepare: clusterWorld, begin: endWhileNothingIsAnswered},
+		{name: "the database answers nothing, and one of two processes is told to end (SIGTERM)", servers: pair, prepare: hookedWorld, begin: endWhileNothingIsAnswered},
 		{name: "old connections are dead, new ones work", servers: pair, held: 10 * time.Second, prepare: clusterWorld, creates: true, begin: func(_ *testing.T, w *world) func() {
 			w.wire.Forget()
 			return func() {}
@@ -215,10 +221,7 @@ func postgresFaults() []fault {
 		}},
 		{name: "one of two processes is held up (SIGSTOP)", servers: pair, held: heldUpFor, prepare: clusterWorld, readyz: 200, creates: true, begin: holdUpSecond},
 		{name: "one of two processes is killed (SIGKILL)", servers: pair, held: time.Second, prepare: clusterWorld, readyz: 200, creates: true, begin: killServer(1)},
-		{name: "the receiver of webhooks hangs", servers: pair, held: 20 * time.Second, prepare: func(t *testing.T) *world {
-			t.Helper()
-			return withDeafHooks(t, clusterWorld(t))
-		}, readyz: 200, creates: true, begin: deafen},
+		{name: "the receiver of webhooks hangs", servers: pair, held: 20 * time.Second, prepare: hookedWorld, readyz: 200, creates: true, begin: deafen},
 	}
 }
 
@@ -273,9 +276,12 @@ func killServer(i int) func(*testing.T, *world) func() {
 // endWhileNothingIsAnswered has a process end properly although nobody can tell it what it waits for.
 func endWhileNothingIsAnswered(t *testing.T, w *world) func() {
 	t.Helper()
+	hear := deafen(t, w) // deliveries are under way, and what becomes of them cannot be written
+	w.awaitPayments(crashWorkers)
 	w.wire.Cut()
 	endInTime(t, w.servers[1])
 	return func() {
+		hear()
 		w.wire.Heal()
 		w.start(1)
 	}

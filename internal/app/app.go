@@ -343,13 +343,29 @@ func (a *App) api() *api.API {
 	}
 }
 
+// deliveriesPatience is how long deliveries are waited for that a server has not waited for to their end.
+const deliveriesPatience = 5 * time.Second
+
+// endDeliveries waits for what is still being written of deliveries. A database that hangs may never take it, and a
+// process that was told to end has no time for that: what is left is taken up again like that of one that was killed.
+func (a *App) endDeliveries() error {
+	ctx, cancel := context.WithTimeout(context.Background(), deliveriesPatience)
+	defer cancel()
+	err := a.webhooks.Stop(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.logger.Warn("ended while deliveries of events were under way: they are taken up again")
+		return nil
+	}
+	return err
+}
+
 // Close lets go of everything; a server that is running must be stopped first.
 func (a *App) Close() (err error) {
 	if a.limiter != nil {
 		err = errors.Join(err, a.limiter.Close())
 	}
 	if a.webhooks != nil {
-		err = errors.Join(err, a.webhooks.Stop(context.Background()))
+		err = errors.Join(err, a.endDeliveries())
 	}
 	if a.Store != nil {
 		err = errors.Join(err, a.Store.Close())
