@@ -217,6 +217,10 @@ func (h *HTTP) read(ctx context.Context, response *http.Response) (Answer, error
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		return Answer{}, fmt.Errorf("the gateway answered %d, and redirects are not followed", response.StatusCode)
 	}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		// What comes then is the caller's to end: no limit of the call would.
+		return Answer{}, errors.New("the gateway answered 101, and nothing but HTTP is spoken")
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, h.options.MaxAnswer+1))
 	if err != nil {
 		return Answer{}, fmt.Errorf("the answer broke off: %w", plain(ctx, err))

@@ -379,6 +379,23 @@ func TestHTTPAnswers(t *testing.T) {
 		}
 		wantNothingTold(t, errors.New(log.String()))
 	})
+	t.Run("a gateway that speaks something else is not listened to", func(t *testing.T) {
+		t.Parallel()
+		server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			defer connection.Close()
+			io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
+			_ = connection.SetReadDeadline(time.Now().Add(5 * time.Second))
+			_, _ = connection.Read(make([]byte, 1)) // until it is left
+		}))
+		t.Cleanup(server.Close)
+		if answer, err := post(context.Background(), newHTTP(t, server.URL, gateway.HTTPOptions{RootCAs: rootsOf(server)})); err == nil {
+			t.Errorf("gave %+v", answer)
+		}
+	})
 	t.Run("addresses without TLS or with more than an address are refused", func(t *testing.T) {
 		t.Parallel()
 		for _, base := range []string{

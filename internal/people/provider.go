@@ -77,15 +77,21 @@ func asking(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience, Transport: bounded{http.DefaultTransport}, CheckRedirect: stay})
 }
 
+var errSwitched = errors.New("people: the provider answered 101, and nothing but HTTP is spoken")
+
 // bounded cuts answers off that are larger than any sense.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		answer.Body = http.MaxBytesReader(nil, answer.Body, largestAnswer)
+	if err != nil {
+		return nil, err
 	}
-	return answer, err
+	if answer.StatusCode == http.StatusSwitchingProtocols { // its body would have no end, whatever time the client has
+		return nil, errors.Join(errSwitched, answer.Body.Close())
+	}
+	answer.Body = http.MaxBytesReader(nil, answer.Body, largestAnswer)
+	return answer, nil
 }
 
 // find asks the provider who it is, unless it has just said so. Whoever comes while one that

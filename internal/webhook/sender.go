@@ -49,6 +49,10 @@ type target struct {
 	err     error // why nothing can be sent
 }
 
+// errSwitched is the answer of a receiver that wants to speak something else. Nothing must be read of it: net/http leaves
+// such a connection to its caller, and no limit would end that.
+var errSwitched = errors.New("the receiver answered 101, and nothing but HTTP is spoken")
+
 var errInactive = errors.New("the webhook profile is not active")
 
 func newTarget(profile merchant.WebhookProfile, found bool) *target {
@@ -76,6 +80,9 @@ func (s *Sender) send(ctx context.Context, to *target, d store.Delivery, now tim
 		return answer{err: s.explain(ctx, err)}
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return answer{err: errSwitched}
+	}
 	return answer{
 		statusCode: response.StatusCode, start: readStart(response.Body), retryAfter: retryAfter(response.Header, now),
 	}

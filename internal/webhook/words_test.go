@@ -58,6 +58,29 @@ func TestWordsOfAReceiver(t *testing.T) {
 	})
 }
 
+// TestAReceiverThatSpeaksSomethingElse: its connection has no end of its own, and neither had the attempt.
+func TestAReceiverThatSpeaksSomethingElse(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.receiver.answers(func(w http.ResponseWriter, _ *http.Request) {
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			defer connection.Close()
+			fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
+			_ = connection.SetReadDeadline(time.Now().Add(5 * time.Second))
+			_, _ = connection.Read(make([]byte, 1)) // until it is left
+		})
+		id := b.events(t, b.endpoint, 1)[0]
+		b.work(t)
+		if text := b.wantStatus(t, id, store.DeliveryPending, 1).Attempts[0].Error; !strings.Contains(text, "101") {
+			t.Errorf("the log says %q", text)
+		}
+	})
+}
+
 // TestAnErrorDoesNotSayWhereWeAre: merchants read what became of an attempt.
 func TestAnErrorDoesNotSayWhereWeAre(t *testing.T) {
 	t.Parallel()
