@@ -182,3 +182,18 @@ func TestThePayeesNameDecidesNothing(t *testing.T) {
 		t.Errorf("the check is noted as %q", note)
 	}
 }
+
+// TestARefundForSomebodyWhoWasErased: no file could ever have it, and it would be pending for good.
+func TestARefundForSomebodyWhoWasErased(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, apptest.Approved)[0]
+		b.operator(t, "leads/"+b.statusOf(t, paid).LeadID.String()+"/erase/", apptest.Body{}).Want(t, 200, nil)
+		b.operator(t, "transactions/"+paid+"/refunds/", apptest.Body{}).WantDetail(t, 409,
+			"The payer's account is not known here any more, so that the bank cannot be told where to. Give the money back outside.")
+		if left := b.statusOf(t, paid).RefundableMinor(); left != 49_00 {
+			t.Errorf("%s is left to refund", left)
+		}
+	})
+}

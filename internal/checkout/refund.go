@@ -15,6 +15,7 @@ import (
 
 var (
 	errCannotRefund    = payment.Conflicting("The gateway of this payment cannot refund.")
+	errNoAccount       = payment.Conflicting("The payer's account is not known here any more, so that the bank cannot be told where to. Give the money back outside.")
 	errGatewayUnusable = payment.Conflicting("The gateway account of this payment cannot be used as it is set up.")
 	errRefundedByRace  = payment.Conflicting("Other refunds of this payment are being processed.")
 	errLeftIsOther     = payment.Conflicting("Something was refunded since this page was shown, and nothing was done now. Look at the payment again, and at what is left of it.")
@@ -76,6 +77,22 @@ func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactio
 	return *settled.Asked(), err
 }
 
+// checkPayable refuses what cannot be given back through its gateway. A file for a bank has the payer's account, which is not
+// there any more of somebody who was erased, and never was of a payment that was brought in.
+func (c *Checkout) checkPayable(ctx context.Context, setup *merchant.Setup, paid payment.Transaction, client *gateway.Client) error {
+	if !client.CanRefund() {
+		return errCannotRefund
+	}
+	if _, isBank := c.Planner(setup, paid.GatewayID); !isBank {
+		return nil
+	}
+	sealed, err := c.Store.Tenant(paid.TenantID).SealedIBAN(ctx, paid.ID)
+	if err == nil && sealed == "" {
+		err = errNoAccount
+	}
+	return err
+}
+
 // claimRefund sets the amount aside before the gateway hears of the refund. Who
 // loses to another refund or to a chargeback looks again at what is left.
 func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, req RefundRequest, key store.RequestKey) (claimed payment.Change, client *gateway.Client, err error) {
@@ -97,8 +114,8 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		if claimed, err = claimed.BeginRefund(req.AmountMinor, now); err != nil {
 			return err
 		}
-		if !client.CanRefund() {
-			return errCannotRefund
+		if err := c.checkPayable(ctx, setup, paid.Transaction, client); err != nil {
+			return err
 		}
 		if claimed.Refund.MerchantTransactionID, err = c.refundReference(ctx, claimed); err != nil {
 			return err
