@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,6 +28,43 @@ func TestARepeatOfWhatCameToNothing(t *testing.T) {
 		show := func(id uuid.UUID) (uuid.UUID, error) { return id, nil }
 		if made, err := store.Once(t.Context(), env.Store, key, show, overtaken); !errors.Is(err, store.ErrRequestRunning) || made != uuid.Nil {
 			t.Errorf("it gave %s, %v", made, err)
+		}
+	})
+}
+
+// TestWhatWasMadeUnderAKeyIsShownAgain: the work is done once, another request under the key is refused, and a request
+// without a key is done each time.
+func TestWhatWasMadeUnderAKeyIsShownAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		done := 0
+		once := func(key store.RequestKey) (uuid.UUID, error) {
+			return store.Once(t.Context(), env.Store, key, func(id uuid.UUID) (uuid.UUID, error) { return id, nil }, func() (uuid.UUID, error) {
+				done++
+				made := payment.NewID()
+				return made, env.TryWrite(t, func(tx *store.Tx) error { tx.Remember(key, made); return nil })
+			})
+		}
+		key := store.RequestKey{Scope: shop.ID, Key: "key", RequestHash: "hash", At: env.Now}
+		first, err := once(key)
+		again, againErr := once(key)
+		if errors.Join(err, againErr) != nil || first == uuid.Nil || again != first || done != 1 {
+			t.Errorf("made are %s and %s, in %d times: %v", first, again, done, errors.Join(err, againErr))
+		}
+		other := key
+		other.RequestHash = "another"
+		if made, err := once(other); !errors.Is(err, store.ErrOtherRequest) || made != uuid.Nil || done != 1 {
+			t.Errorf("another request under the key gave %s, %v", made, err)
+		}
+		for range 2 {
+			if _, err := once(store.RequestKey{Scope: shop.ID, At: env.Now}); err != nil {
+				t.Error(err)
+			}
+		}
+		key.At = key.At.Add(24 * time.Hour)
+		if made, err := once(key); err != nil || made == first || done != 4 {
+			t.Errorf("a day later it gave %s, in %d times: %v", made, done, err)
 		}
 	})
 }

@@ -1,0 +1,132 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/clock"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// TestALineThatRepeatsAnotherIsLeftOut: of two lines with a reference the first counts, within one file.
+func TestALineThatRepeatsAnotherIsLeftOut(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop, foreign := env.Shop(t), env.Shop(t)
+		line := func(number int, reference string) store.Compared {
+			return store.Compared{
+				Line: number, MerchantTransactionID: reference, Status: payment.TransactionApproved, Type: payment.Sale,
+				AmountMinor: payment.Minor(number), Currency: "EUR", ProcessedAt: env.Now,
+			}
+		}
+		match := store.Match{TenantID: shop.ID, ImportID: payment.NewID(), GatewayID: shop.Gateway.ID, From: env.Now, To: env.Now.Add(time.Hour)}
+		once, theirs := match, match
+		once.ImportID, theirs.TenantID = payment.NewID(), foreign.ID
+		env.Write(t, func(tx *store.Tx) error {
+			for of, lines := range map[store.Match][]store.Compared{
+				match: {line(2, "one"), line(3, "two"), line(4, "one"), line(5, "one")}, once: {line(1, "one"), line(2, "two")}, theirs: {line(1, "one"), line(2, "one")},
+			} {
+				if err := tx.AddCompared(of, lines); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for of, want := range map[store.Match]bool{match: true, once: false, theirs: true} {
+			if has, err := of.HasRepeated(t.Context(), env.Store); err != nil || has != want {
+				t.Errorf("a file has repeated lines: %v, want %v: %v", has, want, err)
+			}
+		}
+		var dropped []store.Compared
+		env.Write(t, func(tx *store.Tx) error {
+			return tx.DropRepeated(match, func(c store.Compared) { dropped = append(dropped, c) })
+		})
+		slices.SortFunc(dropped, func(a, b store.Compared) int { return a.Line - b.Line })
+		want := []store.Compared{{Line: 4, Type: payment.Sale, AmountMinor: 4, Currency: "EUR"}, {Line: 5, Type: payment.Sale, AmountMinor: 5, Currency: "EUR"}}
+		if !slices.Equal(dropped, want) || env.Count(t, "compared_lines") != 6 {
+			t.Errorf("left out are %v, and %d are kept", dropped, env.Count(t, "compared_lines"))
+		}
+		env.Write(t, func(tx *store.Tx) error { tx.DropCompared(match); return nil })
+		if env.Count(t, "compared_lines") != 4 {
+			t.Errorf("of other files %d lines are kept", env.Count(t, "compared_lines"))
+		}
+	})
+}
+
+// TestALineThatSaysSomethingElseIsFound, and what it leaves behind is removed with its import or once it is old.
+func TestALineThatSaysSomethingElseIsFound(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		known, same := collected(t, env, shop).Transaction, collected(t, env, shop).Transaction
+		staged := func(line int, of payment.Transaction, change func(*payment.Transaction)) store.Staged {
+			x := payment.Transaction{
+				ID: payment.NewID(), TenantID: shop.ID, MerchantTransactionID: of.MerchantTransactionID, Status: of.Status, Type: of.Type, AmountMinor: of.AmountMinor,
+				Currency: of.Currency, GatewayReference: "reported", ProcessorID: "P-1", MandateAt: env.Now, ProcessedAt: env.Now,
+			}
+			change(&x)
+			return store.Staged{Line: line, Transaction: x}
+		}
+		importID, other := payment.NewID(), payment.NewID()
+		lines := []store.Staged{staged(2, same, func(*payment.Transaction) {}), staged(3, known, func(x *payment.Transaction) { x.AmountMinor++ })}
+		var found []store.Difference
+		env.Write(t, func(tx *store.Tx) error {
+			if err := tx.Stage(importID, lines); err != nil {
+				return err
+			}
+			if err := tx.Stage(other, lines[:1]); err != nil {
+				return err
+			}
+			if made, err := tx.InsertStaged(shop.ID, importID, shop.Gateway.ID, payment.SourceImport); err != nil || len(made) != 0 {
+				t.Errorf("%d are new: %v", len(made), err)
+			}
+			var err error
+			found, err = tx.DifferentStaged(shop.ID, importID, shop.Gateway.ID)
+			return err
+		})
+		if len(found) != 1 {
+			t.Fatalf("%d lines differ", len(found))
+		}
+		storetest.Equal(t, found[0], store.Difference{
+			Line: 3,
+			Known: payment.Transaction{
+				ID: known.ID, TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: known.MerchantTransactionID, Status: known.Status, Type: known.Type,
+				AmountMinor: known.AmountMinor, Currency: known.Currency,
+			},
+			Reported: payment.Transaction{
+				MerchantTransactionID: known.MerchantTransactionID, Status: known.Status, Type: known.Type, AmountMinor: known.AmountMinor + 1, Currency: known.Currency,
+				GatewayReference: "reported", ProcessorID: "P-1", ProcessedAt: env.Now,
+			},
+		})
+		if at := storetest.Scalar[int64](t, env, `SELECT mandate_at FROM staged_transactions WHERE line = 3`); at != env.Now.UnixMicro() {
+			t.Errorf("the mandate is of %d", at)
+		}
+		left := func(want int, what string, remove func(*store.Tx)) {
+			t.Helper()
+			env.Write(t, func(tx *store.Tx) error { remove(tx); return nil })
+			if got := env.Count(t, "staged_transactions"); got != want {
+				t.Errorf("%s: %d are left, want %d", what, got, want)
+			}
+		}
+		now := clock.Real{}.Now()
+		left(3, "by another tenant", func(tx *store.Tx) { tx.Unstage(uuid.New(), importID) })
+		left(1, "with the import", func(tx *store.Tx) { tx.Unstage(shop.ID, importID) })
+		left(1, "while it is new", func(tx *store.Tx) { tx.ForgetStaged(now.Add(-time.Hour)) })
+		left(0, "once it is old", func(tx *store.Tx) { tx.ForgetStaged(now.Add(time.Hour)) })
+	})
+}
+
+// TestWhatBecameOfLinesIsAdded up, each kind for itself.
+func TestWhatBecameOfLinesIsAdded(t *testing.T) {
+	t.Parallel()
+	counts := store.ImportCounts{New: 1, Updated: 2, Unchanged: 3, Rejected: 4}
+	counts.Add(store.ImportCounts{New: 10, Updated: 20, Unchanged: 30, Rejected: 40})
+	if want := (store.ImportCounts{New: 11, Updated: 22, Unchanged: 33, Rejected: 44}); counts != want {
+		t.Errorf("got %+v", counts)
+	}
+}
