@@ -122,3 +122,25 @@ func testStaleAmongMany(t *testing.T, env *storetest.Env) {
 		}
 	}
 }
+
+// TestManyAnswersEndTheirSessions: what changes more than a payment's status is written with all of it, though many come
+// together.
+func TestManyAnswersEndTheirSessions(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		var taken []store.Applied
+		for range 3 {
+			answered := env.Decide(t, env.Attempt(t, env.Session(t, shop, storetest.WithTerms(storetest.Monthly))), approved)
+			taken = append(taken, store.Applied{Change: answered, Events: storetest.Events(answered)})
+		}
+		if err := applyChargebacks(t, env, shop.ID, taken); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range taken {
+			now := env.Debit(t, c.Transaction)
+			storetest.Equal(t, now.Session, c.Session)
+			storetest.Equal(t, now.Transaction, c.Transaction)
+		}
+	})
+}

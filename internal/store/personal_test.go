@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,26 @@ func TestWhatCannotBeOpenedIsNotShownAsIfItWereNothing(t *testing.T) {
 		}
 		if err := show(opened(t, env, vault.GenerateKey())); err == nil {
 			t.Error("with other keys nothing is missing")
+		}
+	})
+}
+
+// TestWhomFilesAloneKnowIsFoundByAddress, however its letters are written: databases change the case of plain letters
+// alone.
+func TestWhomFilesAloneKnowIsFoundByAddress(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		paid := env.Settled(t, shop).Transaction
+		for written, asked := range map[string]string{"Anna@Shop.example": "anna@shop.EXAMPLE", "\u00c4nne@Shop.example": "\u00c4NNE@shop.example", "\u00e4nne@Shop.example": "\u00c4NNE@shop.example"} {
+			env.Exec(t, `UPDATE transactions SET lead_id = NULL, email = $1 WHERE id = $2`, written, paid.ID.String())
+			who, err := env.Store.Tenant(shop.ID).PersonByEmail(t.Context(), asked)
+			if err != nil || who.Count("transactions") != 1 {
+				t.Errorf("%s is not found as %s: %v", written, asked, err)
+			}
+		}
+		if _, err := env.Store.Tenant(shop.ID).PersonByEmail(t.Context(), "nobody@shop.example"); !errors.Is(err, store.ErrNoLead) {
+			t.Errorf("nobody is found: %v", err)
 		}
 	})
 }

@@ -241,3 +241,20 @@ func TestSwappedTextsOpenNowhere(t *testing.T) {
 		}
 	})
 }
+
+// TestAFinishedUpgradeStaysFinished for processes that start later.
+func TestAFinishedUpgradeStaysFinished(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		key := beginUpgrade(t, env)
+		if !process(t, env, key).UpgradeIsOpen() {
+			t.Error("it is finished before anybody has finished it")
+		}
+		if _, err := env.Store.FinishUpgrade(t.Context(), env.Now, func(int, int) {}); err != nil {
+			t.Fatal(err)
+		}
+		if process(t, env, key).UpgradeIsOpen() {
+			t.Error("a process that starts takes it for open")
+		}
+	})
+}

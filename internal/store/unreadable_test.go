@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/store"
+	"sepad/internal/store/storetest"
+)
+
+// spoil makes columns hold what nobody can read: NULL, in spite of the schema. SQLite changes no column that is there.
+func spoil(t *testing.T, env *storetest.Env, columns map[string]string) {
+	t.Helper()
+	for table, column := range columns {
+		env.Exec(t, `ALTER TABLE `+table+` ALTER COLUMN `+column+` DROP NOT NULL`)
+		env.Exec(t, `UPDATE `+table+` SET `+column+` = NULL`)
+	}
+}
+
+// readsNoneOfIt are the reads that do not come by what is spoilt.
+var readsNoneOfIt = []string{
+	"AdoptedNames", "BankBlocks", "BankMatches", "CountAdopted", "ErasedAt", "FeedStart", "HasUnnumbered", "HeldCollections", "KnowsKeyHash", "NextBillingAfter", "NextRetry", "Presented", "RebillPauses", "RebillsBesideAdopted", "Redated", "SealedIBAN", "StrandedRefunds",
+}
+
+// TestARowThatCannotBeReadIsToldOf: whoever took it for one with nothing in it would collect nothing, or from nobody.
+func TestARowThatCannotBeReadIsToldOf(t *testing.T) {
+	t.Parallel()
+	env := storetest.Postgres(t)
+	shop := env.Shop(t)
+	reads := tenantReads(t, env, shop)
+	spoil(t, env, map[string]string{
+		"api_keys": "name", "bank_file_entries": "iban_masked", "bank_file_parts": "content_sealed", "bank_files": "name", "bank_lines": "kind",
+		"bank_statement_parts": "content_sealed", "bank_statements": "name", "chargebacks": "report_type", "events": "payload", "import_rejections": "reason",
+		"imports": "kind", "leads": "email", "mails": "creditor_name", "mandate_acceptances": "language", "orders": "order_number",
+		"sessions": "customer_ip", "subscriptions": "currency", "tenants": "name", "transactions": "bank_name",
+	})
+	spoil(t, env, map[string]string{"transactions": "holder_name"})
+	spoil(t, env, map[string]string{"transactions": "email"})
+	scope := env.Store.Tenant(shop.ID)
+	for name, read := range reads {
+		if got := read(t.Context(), scope); (got != 0) != slices.Contains(readsNoneOfIt, name) {
+			t.Errorf("%s finds what it cannot read, or is no exception any more", name)
+		}
+	}
+}
+
+// TestWhoCannotBeReadIsNotLetIn: a way in that is spoilt opens nothing, and says so.
+func TestWhoCannotBeReadIsNotLetIn(t *testing.T) {
+	t.Parallel()
+	env := storetest.Postgres(t)
+	o := operatorOf(t, env, "one@shop.example")
+	admit(t, env, o, "one")
+	asks := map[string]func() error{
+		"Ticket":         func() error { _, err := env.Store.Ticket(t.Context(), "ticket one", env.Now); return err },
+		"SignedIn":       func() error { _, _, err := env.Store.SignedIn(t.Context(), "session one"); return err },
+		"TokenBearer":    func() error { _, _, _, err := env.Store.TokenBearer(t.Context(), "token one", env.Now); return err },
+		"OperatorTokens": func() error { _, err := env.Store.OperatorTokens(t.Context(), o.ID); return err },
+		"Passkeys":       func() error { _, err := env.Store.Passkeys(t.Context(), o.ID); return err },
+		"Operator":       func() error { _, err := env.Store.Operator(t.Context(), o.ID); return err },
+		"Operators":      func() error { _, err := env.Store.Operators(t.Context()); return err },
+	}
+	for name, ask := range asks {
+		if err := ask(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	spoil(t, env, map[string]string{
+		"operators": "role", "operator_sessions": "address", "operator_tokens": "name", "operator_passkeys": "name", "operator_tickets": "kind",
+	})
+	for name, ask := range asks {
+		if err := ask(); err == nil {
+			t.Errorf("%s reads what cannot be read", name)
+		}
+	}
+}
+
+// TestAnEndpointOfNobodyIsNotGiven: what its work would begin with is not there.
+func TestAnEndpointOfNobodyIsNotGiven(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		e := store.Endpoint{TenantID: uuid.New(), ProfileID: uuid.New()}
+		if _, ok, err := env.Store.LeaseEndpoint(t.Context(), e, uuid.New(), env.Now, time.Minute); ok || err == nil {
+			t.Errorf("given: %v, %v", ok, err)
+		}
+	})
+}
