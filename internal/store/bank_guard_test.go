@@ -57,6 +57,9 @@ func TestABankFileIsChangedAsItWasRead(t *testing.T) {
 		if err := closeAs(full); !errors.Is(err, store.ErrStale) {
 			t.Errorf("by who took it for open: %v", err)
 		}
+		if n := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM audit_entries WHERE action = 'bank_file.update' AND object_id = $1`, full.ID.String()); n != 1 {
+			t.Errorf("the audit trail tells %d times that it was closed", n)
+		}
 	})
 }
 
@@ -134,10 +137,17 @@ func TestAccountsOfATenantAreApart(t *testing.T) {
 			tx.PutBankStatement(statement)
 			return tx.LoadBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
 		})
+		stranded, takenBack := awaitingFile(t, env, shop), env.Settled(t, shop).Transaction
+		env.Exec(t, `UPDATE transactions SET type = 'sdd_refund', refund_of = $1 WHERE id = $2`, takenBack.ID.String(), stranded.ID.String())
+		setStatus(t, env, takenBack, payment.TransactionChargedBack)
 		for account, want := range map[uuid.UUID]int{shop.Gateway.ID: 1, other: 0} {
 			files, err := env.Store.Tenant(shop.ID).UnfinishedBankFiles(t.Context(), account)
 			if err != nil || len(files) != want {
 				t.Errorf("%d files, want %d: %v", len(files), want, err)
+			}
+			refunds, err := env.Store.Tenant(shop.ID).StrandedRefunds(t.Context(), account, 10)
+			if err != nil || len(refunds) != want {
+				t.Errorf("%d refunds, want %d: %v", len(refunds), want, err)
 			}
 			lines, err := env.Store.Tenant(shop.ID).OpenBankLines(t.Context(), account, uuid.Nil, 10)
 			if err != nil || len(lines) != want {

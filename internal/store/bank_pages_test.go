@@ -140,6 +140,9 @@ func TestALineAgreesInEverythingOrDiffers(t *testing.T) {
 				return
 			}
 			differ = append(differ, m.File.Line)
+			if of := records[2*(m.File.Line-2)]; m.Known.ID != of.ID || m.Known.TenantID != shop.ID || m.Known.GatewayID != shop.Gateway.ID || m.Known.AmountMinor != 100 {
+				t.Errorf("line %d is held against %s of %s", m.File.Line, m.Known.ID, m.Known.GatewayID)
+			}
 		})
 		if want := []int{3, 4, 5, 6}; err != nil || !slices.Equal(differ, want) {
 			t.Errorf("the lines %v differ, want %v: %v", differ, want, err)

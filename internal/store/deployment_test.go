@@ -128,3 +128,15 @@ func TestAProofOfWritingWrites(t *testing.T) {
 		t.Errorf("version %d became %d, environment %q became %q", before, version(), was, environment())
 	}
 }
+
+// TestOnlyADatabaseWithNothingInItIsMovedInto: what lies in another one would be mixed with it.
+func TestOnlyADatabaseWithNothingInItIsMovedInto(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		if err := env.Store.CheckUnused(t.Context()); err != nil {
+			t.Errorf("with a schema alone: %v", err)
+		}
+		env.Tenant(t)
+		wantRefused(t, env.Store.CheckUnused(t.Context()), "move into an empty one")
+	})
+}

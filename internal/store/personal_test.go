@@ -84,6 +84,11 @@ func TestWhatCannotBeOpenedIsNotShownAsIfItWereNothing(t *testing.T) {
 		if err := show(opened(t, env, vault.GenerateKey())); err == nil {
 			t.Error("with other keys nothing is missing")
 		}
+		env.Exec(t, `UPDATE transactions SET iban_sealed = ''`)
+		env.Exec(t, `UPDATE subscriptions SET iban_sealed = ''`)
+		if err := show(env.Store); err != nil {
+			t.Errorf("where nothing was sealed: %v", err)
+		}
 	})
 }
 

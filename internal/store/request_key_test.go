@@ -68,3 +68,20 @@ func TestWhatWasMadeUnderAKeyIsShownAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestNothingIsDoneUnderAKeyThatCannotBeLookedUp: it may have been done before.
+func TestNothingIsDoneUnderAKeyThatCannotBeLookedUp(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		gone := env.Reopen(t)
+		if err := gone.Close(); err != nil {
+			t.Fatal(err)
+		}
+		key := store.RequestKey{Scope: env.Shop(t).ID, Key: "key", RequestHash: "hash", At: env.Now}
+		forbidden := func(uuid.UUID) (int, error) { t.Error("it is shown"); return 1, nil }
+		made, err := store.Once(t.Context(), gone, key, forbidden, func() (int, error) { return forbidden(uuid.Nil) })
+		if err == nil || errors.Is(err, store.ErrOtherRequest) || made != 0 {
+			t.Errorf("it gave %d, %v", made, err)
+		}
+	})
+}
