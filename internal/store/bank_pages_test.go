@@ -149,3 +149,36 @@ func TestALineAgreesInEverythingOrDiffers(t *testing.T) {
 		}
 	})
 }
+
+// TestAFileIsHeldAgainstWhatTheBankSaysOfIt, as a whole or of its payments, and not against what it says of another.
+func TestAFileIsHeldAgainstWhatTheBankSaysOfIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		one, other := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
+		file, beside := fileWith(t, env, store.BankFileSent, one), fileWith(t, env, store.BankFileSent, other)
+		statement := store.BankStatement{ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, Name: "a", ContentHash: "a", State: store.BankStatementReading}
+		line := func(position int, kind, reference string, of *uuid.UUID, result store.BankLineResult) store.BankLine {
+			return store.BankLine{Position: position, Source: "camt.053", Kind: kind, AmountMinor: 5, ChargesMinor: 1, Reference: reference, TransactionID: of, Result: result}
+		}
+		env.Write(t, func(tx *store.Tx) error {
+			tx.PutBankStatement(statement)
+			tx.AddBankLines(statement, []store.BankLine{
+				line(1, "batch", file.MessageID, nil, store.LineKnown), line(2, "block", file.MessageID+"-1", nil, store.LineKnown),
+				line(3, "returned", "", &one.ID, store.LineReturned), line(4, "returned", "", &one.ID, store.LineReturned), line(5, "ignored", "", &one.ID, store.LineIgnored),
+				line(6, "batch", beside.MessageID, nil, store.LineKnown), line(7, "returned", "", &other.ID, store.LineReturned),
+			})
+			return nil
+		})
+		got, err := env.Store.Tenant(shop.ID).BankMatches(t.Context(), file.ID)
+		want := []store.BankMatch{
+			{Kind: "pending", Count: 1, SumMinor: one.AmountMinor},
+			{Source: "camt.053", Kind: "batch", Count: 1, SumMinor: 5, ChargesMinor: 1},
+			{Source: "camt.053", Kind: "block", Count: 1, SumMinor: 5, ChargesMinor: 1},
+			{Source: "camt.053", Kind: "returned", Count: 1, SumMinor: 5, ChargesMinor: 1},
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %+v, want %+v: %v", got, want, err)
+		}
+	})
+}

@@ -36,7 +36,7 @@ func foreignWrites(t *testing.T, env *storetest.Env, shop storetest.Shop, foreig
 	key := store.RequestKey{Scope: shop.ID, Key: "key", RequestHash: "hash", At: env.Now}
 	env.Write(t, func(tx *store.Tx) error { tx.Remember(key, payment.NewID()); return nil })
 	theirs := store.Endpoint{TenantID: foreign, ProfileID: shop.Profile.ID}
-	mail.TenantID, mail.Status, mail.AttemptCount = foreign, store.MailSent, 1
+	mail.TenantID, mail.Status = foreign, store.MailSent
 	reported := back.Transaction
 	reported.TenantID = foreign
 	lead, sub := env.Find(t, back.Session.Token).Lead, *env.Debit(t, of).Subscription

@@ -130,3 +130,19 @@ func TestWhatBecameOfLinesIsAdded(t *testing.T) {
 		t.Errorf("got %+v", counts)
 	}
 }
+
+// TestLinesThatCouldNotBeStagedAreToldOf: a file would count as taken in without them.
+func TestLinesThatCouldNotBeStagedAreToldOf(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		line := payment.Transaction{ID: payment.NewID(), TenantID: shop.ID, MerchantTransactionID: "TXN-1", Status: payment.TransactionApproved, Type: payment.Sale, ProcessedAt: env.Now}
+		env.Exec(t, `ALTER TABLE staged_transactions RENAME TO hidden`)
+		err := env.TryWrite(t, func(tx *store.Tx) error {
+			return tx.Stage(payment.NewID(), []store.Staged{{Line: 1, Transaction: line}})
+		})
+		if err == nil {
+			t.Error("nothing is wrong")
+		}
+	})
+}

@@ -100,3 +100,17 @@ func TestAnEndpointOfNobodyIsNotGiven(t *testing.T) {
 		}
 	})
 }
+
+// TestBytesThatCannotBeReadAreNotTheEndOfAFile: a file would be sent without them.
+func TestBytesThatCannotBeReadAreNotTheEndOfAFile(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		file := fileWith(t, env, store.BankFileClosed, awaitingFile(t, env, shop))
+		env.Write(t, func(tx *store.Tx) error { tx.AddBankPart(file, 1, "sealed"); return nil })
+		spoil(t, env, map[string]string{"bank_file_parts": "content_sealed"})
+		if sealed, err := env.Store.Tenant(shop.ID).BankPart(t.Context(), file, 1); err == nil {
+			t.Errorf("the part is %q", sealed)
+		}
+	})
+}
