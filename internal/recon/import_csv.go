@@ -14,7 +14,11 @@ import (
 // not make us hold all of it.
 const maxRecord = 1 << 20
 
+// maxColumns bounds the fields of a line: each of them takes more memory than the comma that makes it.
+const maxColumns = 1_000
+
 var (
+	errRecordTooWide = errors.New("The line has more than 1000 columns.")
 	errRecordTooLong = errors.New("The line is longer than 1 MiB, or a quote in it is never closed.")
 	errRecordQuotes  = errors.New("The quotes in this line do not match.")
 )
@@ -67,7 +71,12 @@ func (r *csvReader) next() (fields [][]byte, line int, err error) {
 
 // isFault tells an error that concerns one record from one that ends the file.
 func isFault(err error) bool {
-	return errors.Is(err, errRecordTooLong) || errors.Is(err, errRecordQuotes)
+	return errors.Is(err, errRecordTooLong) || errors.Is(err, errRecordTooWide) || errors.Is(err, errRecordQuotes)
+}
+
+// breaksOff tells that a file could not be read to its end: what was read of its last line is none.
+func breaksOff(err error) bool {
+	return err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull)
 }
 
 // readLine gives a line without its end.
@@ -76,7 +85,7 @@ func (r *csvReader) readLine() ([]byte, error) {
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return r.readLongLine(text)
 	}
-	if len(text) == 0 {
+	if len(text) == 0 || breaksOff(err) {
 		return nil, err
 	}
 	r.line++
@@ -87,6 +96,9 @@ func (r *csvReader) readLongLine(start []byte) ([]byte, error) {
 	long := bytes.Clone(start)
 	for {
 		text, err := r.in.ReadSlice('\n')
+		if breaksOff(err) {
+			return nil, err
+		}
 		if len(long) <= maxRecord {
 			long = append(long, text...)
 		}
@@ -108,6 +120,9 @@ func (r *csvReader) split(text []byte) ([][]byte, int, error) {
 	if bytes.IndexByte(text, '"') < 0 {
 		for {
 			end := bytes.IndexByte(text, r.delimiter)
+			if len(r.fields) == maxColumns {
+				return r.fields, line, errRecordTooWide
+			}
 			if end < 0 {
 				r.fields = append(r.fields, text)
 				return r.fields, line, nil
@@ -131,6 +146,9 @@ func (r *csvReader) splitQuoted(text []byte) error {
 				break
 			}
 			more, err := r.readLine()
+			if breaksOff(err) && !isFault(err) {
+				return err
+			}
 			if err != nil || len(r.record)+len(more) > maxRecord {
 				return errRecordTooLong
 			}
@@ -147,6 +165,8 @@ func (r *csvReader) splitQuoted(text []byte) error {
 			}
 		case c == '"' && (i == 0 || r.record[i-1] == r.delimiter):
 			quoted = true
+		case c == r.delimiter && !quoted && len(ends) == maxColumns-1:
+			return errRecordTooWide
 		case c == r.delimiter && !quoted:
 			ends = append(ends, out)
 		default:

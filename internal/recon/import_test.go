@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -103,6 +104,32 @@ func TestCSVReader(t *testing.T) {
 			t.Errorf("%d records, %d faults", len(records), faults)
 		}
 	})
+}
+
+// TestALineThatBreaksOffIsNone: an upload whose connection goes away ends within a line as a rule.
+func TestALineThatBreaksOffIsNone(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the connection is gone")
+	long := strings.Repeat("x", 300<<10)
+	for name, text := range map[string]string{"short": "a,b\n1,19", "long": "a,b\n1," + long, "quoted": "a,b\n\"1\",\"19", "long and quoted": "a,b\n\"" + long} {
+		r := newCSVReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
+		if _, _, err := r.next(); err != nil {
+			t.Fatal(err)
+		}
+		if fields, _, err := r.next(); !errors.Is(err, broken) {
+			t.Errorf("%s: %d fields were read, and %v", name, len(fields), err)
+		}
+	}
+}
+
+// TestALineHasSoManyColumns: a mebibyte of commas would be a million of them, held by each file that is read.
+func TestALineHasSoManyColumns(t *testing.T) {
+	t.Parallel()
+	wide := strings.Repeat(",", maxColumns)
+	records, faults := readAll(t, "a,b\n"+wide+"\n\"x\""+wide+"\n"+wide[1:]+"\n1,2\n")
+	if len(records) != 3 || faults != 2 {
+		t.Errorf("%d records, %d faults", len(records), faults)
+	}
 }
 
 // FuzzCSVReader looks for texts that make it hang, panic or read beyond a line.
