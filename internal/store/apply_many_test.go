@@ -144,3 +144,17 @@ func TestManyAnswersEndTheirSessions(t *testing.T) {
 		}
 	})
 }
+
+// TestAnOrderThatHasMovedHoldsUpManyChanges: none of those that come together is written.
+func TestAnOrderThatHasMovedHoldsUpManyChanges(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		first, second := chargedBack(t, env, collected(t, env, shop)), chargedBack(t, env, collected(t, env, shop))
+		env.Exec(t, `UPDATE orders SET status = 'refunded' WHERE id = $1`, second.Order.ID.String())
+		before := env.Dump(t)
+		if err := applyChargebacks(t, env, shop.ID, []store.Applied{first, second}); !errors.Is(err, store.ErrStale) || env.Dump(t) != before {
+			t.Errorf("gave %v", err)
+		}
+	})
+}
