@@ -57,6 +57,9 @@ func (b *Banking) Resume(ctx context.Context, account *Account) (restoredTo time
 	if _, err := b.AdoptSent(ctx, account); err != nil {
 		return restoredTo, err
 	}
+	if err := b.reopenRefunds(ctx, account); err != nil {
+		return restoredTo, err
+	}
 	if err := b.recognizeAdopted(ctx, account); err != nil {
 		return restoredTo, err
 	}
@@ -110,6 +113,9 @@ func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []
 		}
 		return nil
 	})
+	if err == nil && slices.ContainsFunc(adoptions, func(a Adoption) bool { return !a.IsKnown }) {
+		err = b.reopenRefunds(ctx, account)
+	}
 	if err != nil {
 		return adoptions, err
 	}
@@ -125,7 +131,44 @@ func (b *Banking) Adopt(ctx context.Context, account *Account, name string, file
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := b.reopenRefunds(ctx, account); err != nil {
+		return adoptions, err
+	}
 	return adoptions, b.assignAdopted(ctx, account)
+}
+
+// reopenRefunds opens refunds that were taken in with a file and of which nothing is known, so that what the bank answers finds
+// them and nobody gives the same money back again. Those of a payment that is open itself, or of which others are, come later.
+func (b *Banking) reopenRefunds(ctx context.Context, account *Account) error {
+	lost, err := b.tenant(account).LostRefunds(ctx, account.ID)
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	names, amounts := map[string]bool{}, map[payment.Minor]bool{}
+	for _, one := range lost {
+		names[one.EndToEndID], amounts[one.AmountMinor] = true, true
+	}
+	paid, err := b.tenant(account).PaymentsBesideLostRefunds(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	isGivenBack := func(paid payment.Transaction) bool {
+		for amount := range amounts {
+			if amount <= paid.AmountMinor && slices.ContainsFunc(payment.FirstRefunds(paid, amount), func(name string) bool { return names[name] }) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, one := range paid {
+		if !isGivenBack(one) {
+			continue
+		}
+		if err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID); err != nil && payment.KindOf(err) == 0 {
+			return err
+		}
+	}
+	return nil
 }
 
 // isNoOrder tells errors of a file itself, which are the same however often it is read.

@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -85,6 +86,10 @@ func (c *Checkout) checkPayable(ctx context.Context, setup *merchant.Setup, paid
 	}
 	if _, isBank := c.Planner(setup, paid.GatewayID); !isBank {
 		return nil
+	}
+	// What was refunded since the backup is not known before somebody has taken the bank's files in.
+	if restoredTo, err := c.Store.BankRestoredTo(ctx, paid.TenantID, paid.GatewayID); err != nil || !restoredTo.IsZero() {
+		return cmp.Or(err, error(errUnprovenRefund))
 	}
 	sealed, err := c.Store.Tenant(paid.TenantID).SealedIBAN(ctx, paid.ID)
 	if err == nil && sealed == "" {

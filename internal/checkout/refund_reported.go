@@ -11,7 +11,7 @@ import (
 	"sepad/internal/webhook"
 )
 
-// recognizeRefund looks at what a payment's processor has reported as given back and
+// recognizeRefund looks at what a payment's processor has reported as given back, or its bank was sent, and
 // nobody has asked for here: it was asked for before the database was restored. All of
 // it is booked on the payment. One that is alike is the refund that is asked for now; the
 // debit has it then, and it must not be made again.
@@ -19,6 +19,10 @@ func (c *Checkout) recognizeRefund(ctx context.Context, setup *merchant.Setup, p
 	now, wanted := c.now(), paid.Transaction.RefundableMinor()
 	if amount != nil {
 		wanted = *amount
+	}
+	paid, err := c.reopenRefunds(ctx, setup, paid)
+	if err != nil {
+		return paid, err
 	}
 	reported, err := c.Store.Tenant(setup.Tenant.ID).ReportedRefunds(ctx, paid.Transaction)
 	if err != nil {

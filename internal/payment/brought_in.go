@@ -45,8 +45,13 @@ func (t Transaction) GivesBack(paid Transaction) bool {
 	if !t.IsBroughtIn() || t.Type != Refund || t.GatewayID != paid.GatewayID || t.Currency != paid.Currency {
 		return false
 	}
+	return paid.IsGivenBackBy(t.MerchantTransactionID, t.AmountMinor)
+}
+
+// IsGivenBackBy tells that a name is that of a refund of a payment.
+func (t Transaction) IsGivenBackBy(name string, amount Minor) bool {
 	for n := range mostAlike {
-		if t.MerchantTransactionID == RefundReference(paid, t.AmountMinor, n) {
+		if name == RefundReference(t, amount, n) {
 			return true
 		}
 	}

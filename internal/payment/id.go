@@ -108,6 +108,14 @@ func RefundReference(sale Transaction, amount Minor, n int) string {
 	return reference(sale.refundsDay(), "refund/"+sale.TenantID.String()+"/"+sale.MerchantTransactionID+"/"+amount.String()+"/"+strconv.Itoa(n))
 }
 
+// FirstRefunds are the names that refunds of one amount of a payment have first.
+func FirstRefunds(sale Transaction, amount Minor) (names []string) {
+	for n := range 4 {
+		names = append(names, RefundReference(sale, amount, n))
+	}
+	return names
+}
+
 // RefundsDay is how the references of all refunds of a payment begin.
 func RefundsDay(sale Transaction) string { return ReferenceDay(sale.refundsDay()) }
 

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -147,6 +149,51 @@ func (tx *Tx) RenameRebill(tenantID uuid.UUID, rebill WaitingRebill, to string) 
 		WHERE t.tenant_id = $1 AND t.id = $2 AND t.merchant_transaction_id = $3 AND t.status = 'pending' AND `+waits+`
 			AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = $1 AND x.merchant_transaction_id = $4)`,
 		tenantID, rebill.TransactionID, rebill.Reference, to, db.Micros(tx.At))
+}
+
+// lostRefund is a refund of a file that left after the backup, of which nothing is known here.
+const lostRefund = `a.sequence_type = '' AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = a.tenant_id AND x.merchant_transaction_id = a.end_to_end_id)`
+
+func scanLostRefund(r db.Rows) (a Adopted, err error) {
+	return a, r.Scan(&a.EndToEndID, &a.AmountMinor)
+}
+
+// AdoptedRefunds gives those that may be of a payment: their names begin with its day. They have their name and amount alone, and
+// are in the order in which their files were made: one that was refused comes before the one in its place.
+func (t Tenant) AdoptedRefunds(ctx context.Context, paid payment.Transaction) ([]Adopted, error) {
+	result, err := t.Query(ctx, `SELECT a.end_to_end_id, a.amount_minor, a.message_id FROM bank_adopted a
+		WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND SUBSTR(a.end_to_end_id, 1, 13) = $3 AND `+lostRefund+` ORDER BY a.position`,
+		paid.GatewayID, payment.RefundsDay(paid))
+	made := map[string]string{}
+	all, err := db.Collect(result, err, func(r db.Rows) (a Adopted, err error) {
+		var messageID string
+		err = r.Scan(&a.EndToEndID, &a.AmountMinor, &messageID)
+		made[a.EndToEndID] = inOrder.Replace(messageID)
+		return a, err
+	})
+	slices.SortStableFunc(all, func(a, b Adopted) int { return strings.Compare(made[a.EndToEndID], made[b.EndToEndID]) })
+	return all, err
+}
+
+// inOrder makes ids of messages grow with time as what they are made of does: in base32 the digits come last.
+var inOrder = strings.NewReplacer("2", "a", "3", "b", "4", "c", "5", "d", "6", "e", "7", "f")
+
+// LostRefunds gives all of an account.
+func (t Tenant) LostRefunds(ctx context.Context, gatewayID uuid.UUID) ([]Adopted, error) {
+	result, err := t.Query(ctx, `SELECT a.end_to_end_id, a.amount_minor FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND `+lostRefund, gatewayID)
+	return db.Collect(result, err, func(r db.Rows) (a Adopted, err error) { return a, r.Scan(&a.EndToEndID, &a.AmountMinor) })
+}
+
+// PaymentsBesideLostRefunds gives payments that can be refunded and are of the day of one of them, with what the names of their
+// refunds are made of.
+func (t Tenant) PaymentsBesideLostRefunds(ctx context.Context, gatewayID uuid.UUID) ([]payment.Transaction, error) {
+	result, err := t.Query(ctx, `SELECT t.tenant_id, t.id, t.merchant_transaction_id, t.amount_minor FROM transactions t
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND t.type IN ('sdd_sale', 'sdd_rebill') AND t.status = 'approved'
+			AND SUBSTR(t.merchant_transaction_id, 1, 13) IN (
+				SELECT SUBSTR(a.end_to_end_id, 1, 13) FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND `+lostRefund+`)`, gatewayID)
+	return db.Collect(result, err, func(r db.Rows) (p payment.Transaction, err error) {
+		return p, r.Scan(&p.TenantID, &p.ID, &p.MerchantTransactionID, &p.AmountMinor)
+	})
 }
 
 // AssignAdopted gives payments that wait their place in the files that carried them

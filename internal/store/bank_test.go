@@ -174,7 +174,22 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 	rebill := awaitingFile(t, env, shop, storetest.WithTerms(storetest.Monthly))
 	env.Exec(t, `UPDATE transactions SET type = 'sdd_rebill', billing_period = 1, merchant_transaction_id = 'TXN-20260101-' || $2 WHERE id = $1`,
 		rebill.ID.String(), rebill.ID.String()[28:])
+	paid := awaitingFile(t, env, shop)
+	paid.MerchantTransactionID = "TXN-20260101-PAID"
+	env.Exec(t, `UPDATE transactions SET status = 'approved', settle_due_at = NULL, merchant_transaction_id = $2 WHERE id = $1`, paid.ID.String(), paid.MerchantTransactionID)
 	return map[string]func(context.Context, store.Tenant) int{
+		"AdoptedRefunds": func(ctx context.Context, scope store.Tenant) int {
+			refunds, err := scope.AdoptedRefunds(ctx, paid)
+			return some(len(refunds), err)
+		},
+		"LostRefunds": func(ctx context.Context, scope store.Tenant) int {
+			refunds, err := scope.LostRefunds(ctx, paid.GatewayID)
+			return some(len(refunds), err)
+		},
+		"PaymentsBesideLostRefunds": func(ctx context.Context, scope store.Tenant) int {
+			payments, err := scope.PaymentsBesideLostRefunds(ctx, paid.GatewayID)
+			return some(len(payments), err)
+		},
 		"CountAdopted": func(ctx context.Context, scope store.Tenant) int {
 			count, err := scope.CountAdopted(ctx, rebill.GatewayID)
 			return some(count, err)
