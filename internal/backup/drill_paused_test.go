@@ -120,6 +120,26 @@ func TestWhatTheBankHasIsNotWithdrawnAfterARestore(t *testing.T) {
 	})
 }
 
+// TestARebillAtAnotherPriceFindsItsPlaceAfterARestore: the price was changed in the lost time, and the bank has the rebill at the
+// new one.
+func TestARebillAtAnotherPriceFindsItsPlaceAfterARestore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		d := openBankDrill(t, env)
+		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
+		d.Advance(t, 24*24*time.Hour)
+		restore := d.save(t, env)
+		id := storetest.Scalar[string](t, env, `SELECT CAST(id AS TEXT) FROM subscriptions`)
+		d.Do(t, apptest.Request{Path: "/admin/v1/subscriptions/" + id + "/change/", Key: apptest.AdminToken, Body: apptest.Body{"amount": "59.00"}}).Want(t, http.StatusOK, nil)
+		d.Advance(t, 10*24*time.Hour)
+		after, restored := restore()
+		after.goOn(t, restored, 2)
+		if revenue := storetest.Scalar[int](t, restored, `SELECT revenue_minor FROM subscriptions`); revenue != 49_00+59_00 {
+			t.Errorf("%d cents were collected, want what the bank has", revenue)
+		}
+	})
+}
+
 // goOn lets the account of a restored shop go on, which must not send the bank anything of a period that it had before.
 func (d *bankDrill) goOn(t *testing.T, restored *storetest.Env, want int) {
 	t.Helper()

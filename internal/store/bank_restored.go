@@ -198,8 +198,13 @@ func (t Tenant) PaymentsBesideLostRefunds(ctx context.Context, gatewayID uuid.UU
 
 // AssignAdopted gives payments that wait their place in the files that carried them
 // after the backup, and those files their counts and sums. What is open in a file
-// makes it open again.
+// makes it open again. A rebill costs what the bank has: no other could have its name, and its price was changed in the lost time.
 func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time) {
+	const other = `FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id AND a.end_to_end_id = t.merchant_transaction_id
+		AND a.sequence_type <> '' AND a.amount_minor <> t.amount_minor`
+	tx.Then(`UPDATE transactions AS t SET updated_at = $3, amount_minor = (SELECT a.amount_minor `+other+`)
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND t.type = 'sdd_rebill' AND t.status = 'pending' AND `+waits+` AND EXISTS (SELECT 1 `+other+`)`,
+		tenantID, gatewayID, db.Micros(tx.At))
 	tx.Then(`
 		INSERT INTO bank_file_entries (tenant_id, file_id, gateway_id, transaction_id, position, block_id, due_date, sequence_type, amount_minor,
 			end_to_end_id, mandate_reference, iban_masked)
