@@ -154,10 +154,6 @@ func (tx *Tx) RenameRebill(tenantID uuid.UUID, rebill WaitingRebill, to string) 
 // lostRefund is a refund of a file that left after the backup, of which nothing is known here.
 const lostRefund = `a.sequence_type = '' AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = a.tenant_id AND x.merchant_transaction_id = a.end_to_end_id)`
 
-func scanLostRefund(r db.Rows) (a Adopted, err error) {
-	return a, r.Scan(&a.EndToEndID, &a.AmountMinor)
-}
-
 // AdoptedRefunds gives those that may be of a payment: their names begin with its day. They have their name and amount alone, and
 // are in the order in which their files were made: one that was refused comes before the one in its place.
 func (t Tenant) AdoptedRefunds(ctx context.Context, paid payment.Transaction) ([]Adopted, error) {
