@@ -164,8 +164,12 @@ func (b *Banking) reopenRefunds(ctx context.Context, account *Account) error {
 		if !isGivenBack(one) {
 			continue
 		}
-		if err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID); err != nil && payment.KindOf(err) == 0 {
+		err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID)
+		if payment.KindOf(err) == 0 && err != nil {
 			return err
+		}
+		if err != nil {
+			b.Logger.WarnContext(ctx, "a refund that the bank has cannot be opened on its payment yet", "transaction_id", one.ID, "error", err)
 		}
 	}
 	return nil
@@ -328,21 +332,34 @@ func (b *Banking) assignAdopted(ctx context.Context, account *Account) error {
 // recognizeAdopted does so once all files are taken in. Rebills may wait under one reference while the bank has their period
 // under a later one: the first debit was withdrawn in the lost time, by a pause, and the one in its place was sent.
 func (b *Banking) recognizeAdopted(ctx context.Context, account *Account) error {
+	lost, err := b.tenant(account).LostDebits(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		if err := b.renameLost(ctx, account, lost); err != nil {
+			return err
+		}
+	}
+	return b.assignAdopted(ctx, account)
+}
+
+func (b *Banking) renameLost(ctx context.Context, account *Account, lost []string) error {
+	isLost := make(map[string]bool, len(lost))
+	for _, name := range lost {
+		isLost[name] = true
+	}
 	waiting, err := b.tenant(account).RebillsBesideAdopted(ctx, account.ID)
 	if err != nil {
 		return err
 	}
 	for _, rebill := range waiting {
 		later := payment.LaterReferences(rebill.Subscription, rebill.Reference, rebill.Number)
-		found, err := b.tenant(account).AdoptedNames(ctx, account.ID, later)
-		if err != nil {
-			return err
-		}
-		sent := slices.IndexFunc(later, func(name string) bool { return slices.Contains(found, name) })
+		sent := slices.IndexFunc(later, func(name string) bool { return isLost[name] })
 		if sent < 0 {
 			continue
 		}
-		err = b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
+		err := b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
 			tx.RenameRebill(account.Setup.Tenant.ID, rebill, later[sent])
 			return nil
 		})
@@ -350,5 +367,5 @@ func (b *Banking) recognizeAdopted(ctx context.Context, account *Account) error 
 			return err
 		}
 	}
-	return b.assignAdopted(ctx, account)
+	return nil
 }

@@ -137,10 +137,13 @@ func (t Tenant) RebillsBesideAdopted(ctx context.Context, gatewayID uuid.UUID) (
 const notAdopted = `NOT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id
 	AND a.end_to_end_id = t.merchant_transaction_id)`
 
-// AdoptedNames gives those of some references under which a payment is in a file that left after the backup.
-func (t Tenant) AdoptedNames(ctx context.Context, gatewayID uuid.UUID, references []string) ([]string, error) {
-	return findNamed(ctx, t, `SELECT end_to_end_id FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND end_to_end_id`, references,
-		[]any{gatewayID}, func(r db.Rows) (name string, err error) { return name, r.Scan(&name) })
+// unknown tells a payment of a file that left after the backup of which nothing is known here.
+const unknown = `NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = a.tenant_id AND x.merchant_transaction_id = a.end_to_end_id)`
+
+// LostDebits gives the references of the debits among them.
+func (t Tenant) LostDebits(ctx context.Context, gatewayID uuid.UUID) ([]string, error) {
+	result, err := t.Query(ctx, `SELECT a.end_to_end_id FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND a.sequence_type <> '' AND `+unknown, gatewayID)
+	return db.Collect(result, err, func(r db.Rows) (name string, err error) { return name, r.Scan(&name) })
 }
 
 // RenameRebill calls a rebill that waits as the bank has it.
@@ -151,8 +154,8 @@ func (tx *Tx) RenameRebill(tenantID uuid.UUID, rebill WaitingRebill, to string) 
 		tenantID, rebill.TransactionID, rebill.Reference, to, db.Micros(tx.At))
 }
 
-// lostRefund is a refund of a file that left after the backup, of which nothing is known here.
-const lostRefund = `a.sequence_type = '' AND NOT EXISTS (SELECT 1 FROM transactions x WHERE x.tenant_id = a.tenant_id AND x.merchant_transaction_id = a.end_to_end_id)`
+// lostRefund is a refund among them.
+const lostRefund = `a.sequence_type = '' AND ` + unknown
 
 // AdoptedRefunds gives those that may be of a payment: their names begin with its day. They have their name and amount alone, and
 // are in the order in which their files were made: one that was refused comes before the one in its place.

@@ -194,8 +194,8 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 			count, err := scope.CountAdopted(ctx, rebill.GatewayID)
 			return some(count, err)
 		},
-		"AdoptedNames": func(ctx context.Context, scope store.Tenant) int {
-			names, err := scope.AdoptedNames(ctx, rebill.GatewayID, []string{"TXN-20260101-LOST"})
+		"LostDebits": func(ctx context.Context, scope store.Tenant) int {
+			names, err := scope.LostDebits(ctx, rebill.GatewayID)
 			return some(len(names), err)
 		},
 		"RebillsBesideAdopted": func(ctx context.Context, scope store.Tenant) int {
@@ -222,7 +222,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		tx.AddBankPart(closed, 1, "sealed")
 		tx.PutBankStatement(statement)
 		tx.AddBankStatementPart(statement, 1, "sealed")
-		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "TXN-20260101-LOST", Position: 7}})
+		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "TXN-20260101-LOST", Position: 7}, {EndToEndID: "TXN-20260101-GONE", Position: 8, SequenceType: "RCUR"}})
 		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
 		return nil
 	})
