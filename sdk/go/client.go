@@ -38,7 +38,15 @@ const (
 
 // New makes a client. The address is that of the service, without the path of the API.
 func New(address, apiKey string) *Client {
-	return &Client{base: strings.TrimRight(address, "/"), key: apiKey, HTTP: &http.Client{Timeout: usualTimeout}}
+	return &Client{
+		base: strings.TrimRight(address, "/"), key: apiKey, HTTP: &http.Client{Timeout: usualTimeout, CheckRedirect: stay},
+	}
+}
+
+// stay follows no answer that leads elsewhere. What is at http:// often leads to https://, and whoever has the wrong one of
+// them set would send key and account numbers in the open for good without noticing.
+func stay(to *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("the answer leads to %s://%s, which is not followed", to.URL.Scheme, to.URL.Host)
 }
 
 // Error is an answer that is no success. Fields has a sentence for every field that

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -132,5 +133,22 @@ func TestTheKeyGoesToTheServiceAlone(t *testing.T) {
 	}
 	if calls.Load() != 2 {
 		t.Errorf("%d calls were made", calls.Load())
+	}
+}
+
+func TestAnAnswerThatLeadsElsewhereIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		service := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		defer service.Close()
+		client := sepad.New(service.URL, "rk_test_key")
+		client.Wait = func(context.Context, time.Duration) error { return nil }
+		_, err := client.CreateSession(t.Context(), sepad.SessionRequest{CampaignID: "c"})
+		if err == nil || !strings.Contains(err.Error(), "is not followed") || elsewhere.Load() != 0 {
+			t.Errorf("%d: %v, followed %d times", status, err, elsewhere.Load())
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,31 +118,75 @@ func (r *Receiver) Handler(handle func(ctx context.Context, e Event) error) http
 	})
 }
 
+// handling is one event on its way through a Handler. Who remembers events asks to be
+// told how it ends: what could not be handled was not handled before when it comes again.
+type handling struct{ ended func(isHandled bool) }
+
+type handlingKey struct{}
+
 func (r *Receiver) handleOnce(ctx context.Context, event Event, handle func(context.Context, Event) error) error {
+	this, isHandled := &handling{ended: func(bool) {}}, false
 	if r.Handled != nil {
-		if done, err := r.Handled(ctx, event.ID); done || err != nil {
+		done, err := r.Handled(context.WithValue(ctx, handlingKey{}, this), event.ID)
+		if done || err != nil {
 			return err
 		}
 	}
-	return handle(ctx, event)
+	defer func() { this.ended(isHandled) }() // also where it panics
+	err := handle(ctx, event)
+	isHandled = err == nil
+	return err
 }
 
+// errUnderWay has the service send an event again that is being handled: nobody knows yet
+// whether it will have been.
+var errUnderWay = errors.New("sepad: the event is being handled")
+
 // Remember is a Receiver's Handled for a single process: it knows the last events that
-// it was asked about, up to a number.
+// a Handler has handled, up to a number. One that could not be handled is not among them.
 func Remember(most int) func(ctx context.Context, eventID string) (bool, error) {
-	var mu sync.Mutex
-	known, order := map[string]bool{}, []string{}
-	return func(_ context.Context, id string) (bool, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if known[id] {
-			return true, nil
-		}
-		known[id] = true
-		if order = append(order, id); len(order) > most {
-			delete(known, order[0])
-			order = order[1:]
-		}
-		return false, nil
+	m := &memory{most: most, isHandled: map[string]bool{}}
+	return m.ask
+}
+
+// memory knows the last events, oldest first. One that is not handled yet is under way.
+type memory struct {
+	most      int
+	mu        sync.Mutex
+	isHandled map[string]bool
+	order     []string
+}
+
+func (m *memory) ask(ctx context.Context, id string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if isHandled, isKnown := m.isHandled[id]; isHandled {
+		return true, nil
+	} else if isKnown {
+		return false, errUnderWay
 	}
+	this, isTold := ctx.Value(handlingKey{}).(*handling)
+	if isTold {
+		this.ended = func(isHandled bool) { m.end(id, isHandled) }
+	}
+	m.isHandled[id] = !isTold
+	if m.order = append(m.order, id); len(m.order) > m.most {
+		delete(m.isHandled, m.order[0])
+		m.order = m.order[1:]
+	}
+	return false, nil
+}
+
+func (m *memory) end(id string, isHandled bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, isKnown := m.isHandled[id]; !isKnown {
+		return // forgotten meanwhile
+	}
+	if isHandled {
+		m.isHandled[id] = true
+		return
+	}
+	delete(m.isHandled, id)
+	m.order = slices.DeleteFunc(m.order, func(known string) bool { return known == id })
 }

@@ -93,3 +93,58 @@ func TestRememberForgetsTheOldest(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCouldNotBeHandledIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	receiver := &sepad.Receiver{Secrets: []string{secret}, Handled: sepad.Remember(10)}
+	handled, fault := 0, errors.New("the database is away")
+	var during func()
+	handler := receiver.Handler(func(context.Context, sepad.Event) error {
+		if during != nil {
+			during()
+		}
+		if fault == nil {
+			handled++
+		}
+		return fault
+	})
+	delivery := sepadtest.Delivery{Secret: secret, ID: "e1", Type: "transaction.created", Data: map[string]string{"id": "t1"}}
+	deliver := func(want int) {
+		t.Helper()
+		if code := delivery.Deliver(handler).Code; code != want {
+			t.Errorf("answered %d in place of %d", code, want)
+		}
+	}
+	deliver(http.StatusInternalServerError)
+	deliver(http.StatusInternalServerError)
+	during = func() { during = nil; deliver(http.StatusInternalServerError) } // nobody knows yet whether it will be handled
+	deliver(http.StatusInternalServerError)
+	fault = nil
+	deliver(http.StatusNoContent)
+	deliver(http.StatusNoContent)
+	if handled != 1 {
+		t.Errorf("handled %d times", handled)
+	}
+}
+
+func TestAHandlerThatPanicsHasHandledNothing(t *testing.T) {
+	t.Parallel()
+	receiver := &sepad.Receiver{Secrets: []string{secret}, Handled: sepad.Remember(10)}
+	handled, panics := 0, true
+	handler := receiver.Handler(func(context.Context, sepad.Event) error {
+		if panics {
+			panic("a fault of the shop's")
+		}
+		handled++
+		return nil
+	})
+	delivery := sepadtest.Delivery{Secret: secret, ID: "e1", Type: "transaction.created", Data: map[string]string{"id": "t1"}}
+	func() {
+		defer func() { _ = recover() }()
+		delivery.Deliver(handler)
+	}()
+	panics = false
+	if code := delivery.Deliver(handler).Code; code != http.StatusNoContent || handled != 1 {
+		t.Errorf("answered %d, handled %d times", code, handled)
+	}
+}
