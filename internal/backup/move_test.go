@@ -34,6 +34,8 @@ func otherPlace(t *testing.T, env *storetest.Env) *storetest.Env {
 }
 
 func moving(from, to *storetest.Env) backup.Move {
+	from.LookAway()
+	to.LookAway()
 	return backup.Move{
 		From: from.URL, To: to.URL, Vault: from.Vault, Environment: merchant.Sandbox, Now: clock.Real{}.Now(), Told: func(string, int64, int64) {},
 	}

@@ -29,11 +29,37 @@ func (e *Env) DB(t testing.TB) *sql.DB {
 	return db
 }
 
+// glance gives the bare database for a look. The connection of a test's own database is kept for the next one: to make one costs
+// more than most of what is looked at, on both engines.
+func (e *Env) glance(t testing.TB) *sql.DB {
+	t.Helper()
+	if e.looks != nil && e.looksAt == e.URL {
+		return e.looks
+	}
+	db := e.DB(t)
+	db.SetMaxIdleConns(-1)
+	return db
+}
+
+// keepLooks keeps one until the test ends.
+func (e *Env) keepLooks(t testing.TB) {
+	t.Helper()
+	e.looks, e.looksAt = e.DB(t), e.URL
+	e.looks.SetMaxIdleConns(1)
+}
+
+// LookAway ends the connection that is kept, where somebody minds who else is connected.
+func (e *Env) LookAway() {
+	if e.looks != nil {
+		e.looks.SetMaxIdleConns(-1)
+		e.looks.SetMaxIdleConns(1)
+	}
+}
+
 // Scalar reads one value with a statement of the test's own.
 func Scalar[T any](t testing.TB, env *Env, query string, args ...any) (value T) {
 	t.Helper()
-	db := env.DB(t)
-	defer db.Close()
+	db := env.glance(t)
 	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&value); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
@@ -49,8 +75,7 @@ func (e *Env) Count(t testing.TB, table string) int {
 // Exec changes rows behind the store's back.
 func (e *Env) Exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
-	db := e.DB(t)
-	defer db.Close()
+	db := e.glance(t)
 	if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
@@ -60,8 +85,7 @@ func (e *Env) Exec(t testing.TB, statement string, args ...any) {
 // all has changed.
 func (e *Env) Dump(t testing.TB) string {
 	t.Helper()
-	db := e.DB(t)
-	defer db.Close()
+	db := e.glance(t)
 	var dump strings.Builder
 	for _, table := range e.Tables(t, db) {
 		if !strings.HasPrefix(table, "count_") { // what is counted of other rows is counted anew where those are written
@@ -75,8 +99,7 @@ func (e *Env) Dump(t testing.TB) string {
 // tables, the queue's as well, and on SQLite the very bytes of its files.
 func (e *Env) Stolen(t testing.TB) string {
 	t.Helper()
-	db := e.DB(t)
-	defer db.Close()
+	db := e.glance(t)
 	var loot strings.Builder
 	for _, table := range e.allTables(t, db) {
 		dumpTable(t, db, table, &loot)
@@ -174,8 +197,7 @@ func (e *Env) Explain(t testing.TB, text string, args []any) string {
 	if e.Engine == "sqlite" {
 		explain, column = "EXPLAIN QUERY PLAN ", 3
 	}
-	db := e.DB(t)
-	defer db.Close()
+	db := e.glance(t)
 	rows, err := db.QueryContext(t.Context(), explain+text, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -14,6 +14,7 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,6 +48,10 @@ type Env struct {
 	DatabaseClock func() time.Time
 
 	tenants atomic.Uint32
+
+	// looks is the bare database at an address, with a connection that is kept.
+	looks   *sql.DB
+	looksAt string
 }
 
 // Each runs a test on both engines, side by side.
@@ -89,6 +94,7 @@ func open(t testing.TB, engine, url string) *Env {
 		t.Fatal(err)
 	}
 	env := &Env{Engine: engine, URL: url, Vault: keys, Now: Start}
+	env.keepLooks(t)
 	env.Store = env.Reopen(t)
 	return env
 }
