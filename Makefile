@@ -110,7 +110,7 @@ bench: ## Measure against the limits and peers, print the ratios [WORK=create FU
 	@WORK='$(WORK)' FULL='$(FULL)' ROUNDS='$(ROUNDS)' go run ./bench
 
 .PHONY: study
-study: ## Answer one question about size at length: OF=partitions, growth or night [ROWS=10000000]
+study: ## Answer one question about size or speed at length: OF=partitions, growth, night or reads [ROWS=10000000]
 	@scripts/install-packages $(BENCH_PACKAGES)
 	@ROWS='$(ROWS)' go run ./bench '$(OF)'
 

@@ -30,6 +30,7 @@ var studies = map[string]study{
 	"growth":     {2_000_000, studyGrowth},
 	"night":      {200_000, studyNight},
 	"partitions": {10_000_000, studyPartitions},
+	"reads":      {8, studyReads},
 }
 
 // figuresTable is what a study has found, a heading first.

@@ -149,14 +149,21 @@ func measurePage(ctx context.Context, l *lab, w work) (measurement, error) {
 		return measurement{}, err
 	}
 	defer r.server.stop()
-	if err := l.applyPages(ctx, r.databaseURL); err != nil {
+	if err := stockPages(ctx, r); err != nil {
 		return measurement{}, err
+	}
+	return r.againstMemory(ctx, w)
+}
+
+func stockPages(ctx context.Context, r *readLab) error {
+	if err := r.applyPages(ctx, r.databaseURL); err != nil {
+		return err
 	}
 	if err := r.stock(ctx, "/pay/"); err != nil {
-		return measurement{}, err
+		return err
 	}
 	r.job.Merchants = nil // payers have no keys
-	return r.againstMemory(ctx, w)
+	return nil
 }
 
 // kindPage is that of hosted pages in ids.
@@ -192,9 +199,16 @@ func measureValidate(ctx context.Context, l *lab, w work) (measurement, error) {
 		return measurement{}, err
 	}
 	defer r.server.stop()
+	if err := stockIBANs(ctx, r); err != nil {
+		return measurement{}, err
+	}
+	return r.againstMemory(ctx, w)
+}
+
+func stockIBANs(_ context.Context, r *readLab) error {
 	r.job.Paths = []string{"/api/v1/iban-validate/"}
 	for _, iban := range sampleIBANs {
 		r.job.Bodies = append(r.job.Bodies, `{"iban":"`+iban+`"}`)
 	}
-	return r.againstMemory(ctx, w)
+	return nil
 }
