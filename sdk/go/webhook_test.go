@@ -148,3 +148,15 @@ func TestAHandlerThatPanicsHasHandledNothing(t *testing.T) {
 		t.Errorf("answered %d, handled %d times", code, handled)
 	}
 }
+
+func TestASecretThatIsMissingSignsNothing(t *testing.T) {
+	t.Parallel()
+	for _, missing := range []string{"", "whsec_"} {
+		receiver := &sepad.Receiver{Secrets: []string{missing}}
+		delivery := sepadtest.Delivery{Secret: missing, ID: "e1", Type: "payment_session.completed", Data: map[string]string{}}
+		handled := receiver.Handler(func(context.Context, sepad.Event) error { return nil })
+		if code := delivery.Deliver(handled).Code; code != http.StatusUnauthorized {
+			t.Errorf("%q: answered %d", missing, code)
+		}
+	}
+}

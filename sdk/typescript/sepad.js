@@ -240,7 +240,8 @@ export class Receiver {
   #now;
 
   constructor(secrets, { tolerance = 300, now = Date.now } = {}) {
-    this.#secrets = [secrets].flat();
+    // A setting that is missing is no secret: anybody could sign with it.
+    this.#secrets = [secrets].flat().filter((secret) => secret && secret !== "whsec_");
     this.#tolerance = tolerance;
     this.#now = now;
   }

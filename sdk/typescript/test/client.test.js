@@ -83,3 +83,10 @@ test("deliveries are verified", async () => {
   const old = await sent({ sentAt: new Date(now - 3_600_000) });
   await refused(old.headers, old.body, "too_old");
 });
+
+test("a secret that is missing signs nothing", async () => {
+  for (const missing of [undefined, "", "whsec_"]) {
+    const sent = await delivery("whsec_", "payment_session.completed", {});
+    await assert.rejects(new Receiver(missing).verify(sent.headers, sent.body), (problem) => problem.reason === "bad_signature");
+  }
+});
