@@ -144,27 +144,17 @@ func (b *Banking) reopenRefunds(ctx context.Context, account *Account) error {
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	names, amounts := map[string]bool{}, map[payment.Minor]bool{}
-	for _, one := range lost {
-		names[one.EndToEndID], amounts[one.AmountMinor] = true, true
-	}
 	paid, err := b.tenant(account).PaymentsBesideLostRefunds(ctx, account.ID)
 	if err != nil {
 		return err
 	}
-	isGivenBack := func(paid payment.Transaction) bool {
-		for amount := range amounts {
-			if amount <= paid.AmountMinor && slices.ContainsFunc(payment.FirstRefunds(paid, amount), func(name string) bool { return names[name] }) {
-				return true
-			}
-		}
-		return false
-	}
+	lostOf := refundsOf(lost)
 	for _, one := range paid {
-		if !isGivenBack(one) {
+		found := lostOf(one)
+		if len(found) == 0 {
 			continue
 		}
-		err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID)
+		err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID, found)
 		if payment.KindOf(err) == 0 && err != nil {
 			return err
 		}
@@ -173,6 +163,37 @@ func (b *Banking) reopenRefunds(ctx context.Context, account *Account) error {
 		}
 	}
 	return nil
+}
+
+// refundsOf finds those of a payment among many, in their order. They are named after the payment, so that each payment's names are
+// made, of the amounts of its day.
+func refundsOf(lost []store.Adopted) func(payment.Transaction) []store.Adopted {
+	places, amounts := map[string]int{}, map[string]map[payment.Minor]bool{}
+	for i, one := range lost {
+		day := one.EndToEndID[:min(len(one.EndToEndID), len(payment.ReferenceDay(time.Time{})))]
+		if amounts[day] == nil {
+			amounts[day] = map[payment.Minor]bool{}
+		}
+		places[one.EndToEndID], amounts[day][one.AmountMinor] = i, true
+	}
+	return func(paid payment.Transaction) (found []store.Adopted) {
+		var at []int
+		for amount := range amounts[payment.RefundsDay(paid)] {
+			if amount > paid.AmountMinor {
+				continue
+			}
+			for _, name := range payment.FirstRefunds(paid, amount) {
+				if place, isLost := places[name]; isLost {
+					at = append(at, place)
+				}
+			}
+		}
+		slices.Sort(at)
+		for _, place := range at {
+			found = append(found, lost[place])
+		}
+		return found
+	}
 }
 
 // isNoOrder tells errors of a file itself, which are the same however often it is read.

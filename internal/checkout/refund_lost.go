@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -18,26 +19,43 @@ var (
 
 // ReopenRefunds opens refunds of a payment that its bank was sent before the database was restored: what is in a file that was
 // taken in is not left. They have their names, by which they find their places.
-func (c *Checkout) ReopenRefunds(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID) error {
+func (c *Checkout) ReopenRefunds(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, lost []store.Adopted) error {
 	return retry(func() error {
 		paid, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
 		if err == nil {
-			_, err = c.reopenRefunds(ctx, setup, paid)
+			_, err = c.reopenThese(ctx, setup, paid, lost)
 		}
 		return err
 	})
 }
 
-// reopenRefunds gives the payment as it is then. Nobody has asked for these refunds here, as for those that a processor reports.
+// reopenRefunds looks for them first.
 func (c *Checkout) reopenRefunds(ctx context.Context, setup *merchant.Setup, paid payment.Debit) (payment.Debit, error) {
-	tenant := c.Store.Tenant(setup.Tenant.ID)
-	lost, err := tenant.AdoptedRefunds(ctx, paid.Transaction)
+	lost, err := c.Store.Tenant(setup.Tenant.ID).AdoptedRefunds(ctx, paid.Transaction)
 	if err != nil {
 		return paid, err
 	}
+	// All the refunds of a day can be among them, which are of few amounts.
+	names := map[payment.Minor][]string{}
+	isOther := func(one store.Adopted) bool {
+		if names[one.AmountMinor] == nil {
+			names[one.AmountMinor] = payment.AllRefunds(paid.Transaction, one.AmountMinor)
+		}
+		return !slices.Contains(names[one.AmountMinor], one.EndToEndID)
+	}
+	return c.reopenThese(ctx, setup, paid, slices.DeleteFunc(lost, isOther))
+}
+
+// reopenThese gives the payment as it is then. Nobody has asked for these refunds here, as for those that a processor reports.
+func (c *Checkout) reopenThese(ctx context.Context, setup *merchant.Setup, paid payment.Debit, lost []store.Adopted) (payment.Debit, error) {
+	tenant := c.Store.Tenant(setup.Tenant.ID)
 	for _, one := range lost {
-		if !paid.Transaction.IsGivenBackBy(one.EndToEndID, one.AmountMinor) {
-			continue
+		_, isOpen, err := tenant.Named(ctx, one.EndToEndID)
+		if err != nil {
+			return paid, err
+		}
+		if isOpen {
+			continue // somebody else was faster
 		}
 		if one.AmountMinor > paid.Transaction.RefundableMinor() {
 			return paid, errMoreAtTheBank

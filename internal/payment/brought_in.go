@@ -1,6 +1,9 @@
 package payment
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // IsBroughtIn tells a payment or refund of which nothing is known but what a processor has
 // reported: a file or a notification has brought it, and no session, subscription or
@@ -45,17 +48,7 @@ func (t Transaction) GivesBack(paid Transaction) bool {
 	if !t.IsBroughtIn() || t.Type != Refund || t.GatewayID != paid.GatewayID || t.Currency != paid.Currency {
 		return false
 	}
-	return paid.IsGivenBackBy(t.MerchantTransactionID, t.AmountMinor)
-}
-
-// IsGivenBackBy tells that a name is that of a refund of a payment.
-func (t Transaction) IsGivenBackBy(name string, amount Minor) bool {
-	for n := range mostAlike {
-		if name == RefundReference(t, amount, n) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(AllRefunds(paid, t.AmountMinor), t.MerchantTransactionID)
 }
 
 // RecognizeRefund makes of a refund that was brought in one of the payment that it gives

@@ -109,9 +109,15 @@ func RefundReference(sale Transaction, amount Minor, n int) string {
 }
 
 // FirstRefunds are the names that refunds of one amount of a payment have first.
-func FirstRefunds(sale Transaction, amount Minor) (names []string) {
-	for n := range 4 {
-		names = append(names, RefundReference(sale, amount, n))
+func FirstRefunds(sale Transaction, amount Minor) []string { return refundNames(sale, amount, 4) }
+
+// AllRefunds are the names that refunds of one amount of a payment can have.
+func AllRefunds(sale Transaction, amount Minor) []string { return refundNames(sale, amount, mostAlike) }
+
+func refundNames(sale Transaction, amount Minor, count int) []string {
+	names := make([]string, count)
+	for n := range names {
+		names[n] = RefundReference(sale, amount, n)
 	}
 	return names
 }

@@ -157,12 +157,21 @@ func (tx *Tx) RenameRebill(tenantID uuid.UUID, rebill WaitingRebill, to string) 
 // lostRefund is a refund among them.
 const lostRefund = `a.sequence_type = '' AND ` + unknown
 
-// AdoptedRefunds gives those that may be of a payment: their names begin with its day. They have their name and amount alone, and
-// are in the order in which their files were made: one that was refused comes before the one in its place.
+// AdoptedRefunds gives those that may be of a payment: their names begin with its day.
 func (t Tenant) AdoptedRefunds(ctx context.Context, paid payment.Transaction) ([]Adopted, error) {
+	return t.lostRefunds(ctx, ` AND SUBSTR(a.end_to_end_id, 1, 13) = $3`, paid.GatewayID, payment.RefundsDay(paid))
+}
+
+// LostRefunds gives all of an account.
+func (t Tenant) LostRefunds(ctx context.Context, gatewayID uuid.UUID) ([]Adopted, error) {
+	return t.lostRefunds(ctx, ``, gatewayID)
+}
+
+// lostRefunds have their name and amount alone, and are in the order in which their files were made: one that was refused comes
+// before the one in its place.
+func (t Tenant) lostRefunds(ctx context.Context, which string, args ...any) ([]Adopted, error) {
 	result, err := t.Query(ctx, `SELECT a.end_to_end_id, a.amount_minor, a.message_id FROM bank_adopted a
-		WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND SUBSTR(a.end_to_end_id, 1, 13) = $3 AND `+lostRefund+` ORDER BY a.position`,
-		paid.GatewayID, payment.RefundsDay(paid))
+		WHERE a.tenant_id = $1 AND a.gateway_id = $2`+which+` AND `+lostRefund+` ORDER BY a.position`, args...)
 	made := map[string]string{}
 	all, err := db.Collect(result, err, func(r db.Rows) (a Adopted, err error) {
 		var messageID string
@@ -177,12 +186,6 @@ func (t Tenant) AdoptedRefunds(ctx context.Context, paid payment.Transaction) ([
 // inOrder makes ids of messages grow with time as what they are made of does: in base32 the digits come last.
 var inOrder = strings.NewReplacer("2", "a", "3", "b", "4", "c", "5", "d", "6", "e", "7", "f")
 
-// LostRefunds gives all of an account.
-func (t Tenant) LostRefunds(ctx context.Context, gatewayID uuid.UUID) ([]Adopted, error) {
-	result, err := t.Query(ctx, `SELECT a.end_to_end_id, a.amount_minor FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND `+lostRefund, gatewayID)
-	return db.Collect(result, err, func(r db.Rows) (a Adopted, err error) { return a, r.Scan(&a.EndToEndID, &a.AmountMinor) })
-}
-
 // PaymentsBesideLostRefunds gives payments that can be refunded and are of the day of one of them, with what the names of their
 // refunds are made of.
 func (t Tenant) PaymentsBesideLostRefunds(ctx context.Context, gatewayID uuid.UUID) ([]payment.Transaction, error) {
@@ -196,7 +199,8 @@ func (t Tenant) PaymentsBesideLostRefunds(ctx context.Context, gatewayID uuid.UU
 }
 
 // AssignAdopted gives payments that wait their place in the files that carried them
-// after the backup, and those files their counts and sums. What is open in a file
+// after the backup, and those files their counts and sums. Whoever does the same at once does it for both: what has a place keeps it.
+// What is open in a file
 // makes it open again. A rebill costs what the bank has: no other could have its name, and its price was changed in the lost time.
 func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time) {
 	const other = `FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id AND a.end_to_end_id = t.merchant_transaction_id
@@ -214,14 +218,13 @@ func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time
 		JOIN transactions t ON t.tenant_id = a.tenant_id AND t.merchant_transaction_id = a.end_to_end_id
 		WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND t.gateway_id = a.gateway_id AND t.amount_minor = a.amount_minor
 			AND `+waits+` AND t.status = 'pending'
-			AND NOT EXISTS (SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = t.tenant_id AND e.transaction_id = t.id)`, tenantID, gatewayID)
+		ON CONFLICT DO NOTHING`, tenantID, gatewayID)
 	tx.Then(`
-		UPDATE transactions SET held_at = NULL, settle_due_at = $3, updated_at = $4, gateway_reference = (
-			SELECT f.message_id || '-' || CAST(e.position AS TEXT) FROM bank_file_entries e JOIN bank_files f ON f.tenant_id = e.tenant_id AND f.id = e.file_id
-			WHERE e.tenant_id = transactions.tenant_id AND e.transaction_id = transactions.id)
-		WHERE tenant_id = $1 AND gateway_reference = '' AND id IN (
-			SELECT e.transaction_id FROM bank_adopted a JOIN bank_file_entries e ON e.tenant_id = a.tenant_id AND e.gateway_id = a.gateway_id
-				AND e.end_to_end_id = a.end_to_end_id WHERE a.tenant_id = $1 AND a.gateway_id = $2)`,
+		UPDATE transactions AS t SET held_at = NULL, settle_due_at = $3, updated_at = $4, gateway_reference = f.message_id || '-' || CAST(e.position AS TEXT)
+		FROM bank_adopted a
+		JOIN bank_file_entries e ON e.tenant_id = a.tenant_id AND e.gateway_id = a.gateway_id AND e.end_to_end_id = a.end_to_end_id
+		JOIN bank_files f ON f.tenant_id = e.tenant_id AND f.id = e.file_id
+		WHERE t.tenant_id = $1 AND t.gateway_reference = '' AND t.id = e.transaction_id AND a.tenant_id = $1 AND a.gateway_id = $2`,
 		tenantID, gatewayID, db.Micros(silenceEnds), db.Micros(tx.At))
 	tx.Then(`
 		UPDATE bank_files SET updated_at = $3, state = CASE WHEN state = 'settled' THEN 'sent' ELSE state END,
