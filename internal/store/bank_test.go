@@ -359,3 +359,16 @@ func statementReads(env *storetest.Env, shop storetest.Shop, statement store.Ban
 		},
 	}
 }
+
+// TestWhichLinesArePeoplesWork: those that nothing is known for, and those that say another thing than what is known.
+func TestWhichLinesArePeoplesWork(t *testing.T) {
+	t.Parallel()
+	for result, isOpen := range map[store.BankLineResult]bool{
+		store.LineSettled: false, store.LineRejected: false, store.LineReturned: false, store.LineKnown: false, store.LineIgnored: false,
+		store.LineAssigned: false, store.LineUnmatched: true, store.LineContradicts: true,
+	} {
+		if got := (store.BankLine{Result: result}).IsOpen(); got != isOpen {
+			t.Errorf("a line that is %s is open: %t", result, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -120,6 +121,44 @@ func TestWhoLetsAnEndpointGoSeesWhatIsInLine(t *testing.T) {
 			if release() {
 				t.Errorf("what %s is in line", name)
 			}
+		}
+	})
+}
+
+// TestWhoHasSomethingInLineIsFound, and who has what may be tried within a time, unless it is given a rest for longer.
+func TestWhoHasSomethingInLineIsFound(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		line, soon, later, done, resting, rested := env.Shop(t), env.Shop(t), env.Shop(t), env.Shop(t), env.Shop(t), env.Shop(t)
+		env.Shop(t) // nothing was ever to be told to this one
+		for _, shop := range []storetest.Shop{line, soon, later, done, resting, rested} {
+			inLine(t, env, shop, 1)
+		}
+		next := func(shop storetest.Shop, in time.Duration) {
+			env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE tenant_id = $1`, shop.ID.String(), env.Now.Add(in).UnixMicro())
+		}
+		next(soon, time.Minute)
+		next(later, time.Minute+time.Microsecond)
+		env.Exec(t, `UPDATE events SET delivery_status = 'delivered' WHERE tenant_id = $1`, done.ID.String())
+		for shop, until := range map[store.Endpoint]time.Duration{endpointOf(resting): time.Minute + time.Microsecond, endpointOf(rested): time.Minute} {
+			env.Exec(t, `INSERT INTO webhook_endpoints (tenant_id, webhook_profile_id, lease_owner, leased_until, failure_count, pause_count, paused_until)
+				VALUES ($1, $2, $1, 0, 0, 1, $3)`,
+				shop.TenantID.String(), shop.ProfileID.String(), env.Now.Add(until).UnixMicro())
+		}
+		due, err := env.Store.EndpointsDue(t.Context(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			shop  storetest.Shop
+			isDue bool
+		}{"in line": {line, true}, "soon": {soon, true}, "later": {later, false}, "delivered": {done, false}, "resting": {resting, false}, "rested": {rested, true}} {
+			if slices.Contains(due, endpointOf(c.shop)) != c.isDue {
+				t.Errorf("%s: due is not %t", name, c.isDue)
+			}
+		}
+		if len(due) != 3 {
+			t.Errorf("%d are due", len(due))
 		}
 	})
 }
