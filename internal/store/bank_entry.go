@@ -173,10 +173,10 @@ func (t Tenant) Redated(ctx context.Context, fileID uuid.UUID, limit int) (map[u
 }
 
 // StrandedRefunds gives refunds that wait for a file at an account while the payer
-// has taken the payment back.
+// has taken the payment back. What left with a file after the backup is none.
 func (t Tenant) StrandedRefunds(ctx context.Context, gatewayID uuid.UUID, limit int) ([]uuid.UUID, error) {
 	result, err := t.Query(ctx, `SELECT t.id FROM transactions t JOIN transactions p ON p.tenant_id = t.tenant_id AND p.id = t.refund_of
-		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.status = 'pending' AND t.type = 'sdd_refund' AND p.status = 'charged_back'
+		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND `+waits+` AND t.status = 'pending' AND t.type = 'sdd_refund' AND p.status = 'charged_back' AND `+notAdopted+`
 		ORDER BY t.id LIMIT $3`, gatewayID, limit)
 	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 }

@@ -157,6 +157,30 @@ func TestAccountsOfATenantAreApart(t *testing.T) {
 	})
 }
 
+// TestARefundThatTheBankHasIsNotStranded: it left after the backup, and finds its place in that file.
+func TestARefundThatTheBankHasIsNotStranded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		var ids []uuid.UUID
+		for _, hasLeft := range []bool{false, true} {
+			refund, takenBack := awaitingFile(t, env, shop), env.Settled(t, shop).Transaction
+			env.Exec(t, `UPDATE transactions SET type = 'sdd_refund', refund_of = $1 WHERE id = $2`, takenBack.ID.String(), refund.ID.String())
+			setStatus(t, env, takenBack, payment.TransactionChargedBack)
+			if hasLeft {
+				env.Write(t, func(tx *store.Tx) error {
+					tx.AddAdopted(bankFile(refund), []store.Adopted{{EndToEndID: refund.MerchantTransactionID, Position: 1, AmountMinor: refund.AmountMinor}})
+					return nil
+				})
+			}
+			ids = append(ids, refund.ID)
+		}
+		if found, err := env.Store.Tenant(shop.ID).StrandedRefunds(t.Context(), shop.Gateway.ID, 10); err != nil || len(found) != 1 || found[0] != ids[0] {
+			t.Errorf("%d are stranded: %v", len(found), err)
+		}
+	})
+}
+
 // TestALaterBatchOfAFileIsTakenAsAWhole: those that are in the file already do not stand for what is held back meanwhile.
 func TestALaterBatchOfAFileIsTakenAsAWhole(t *testing.T) {
 	t.Parallel()

@@ -200,8 +200,7 @@ func (t Tenant) PaymentsBesideLostRefunds(ctx context.Context, gatewayID uuid.UU
 
 // AssignAdopted gives payments that wait their place in the files that carried them
 // after the backup, and those files their counts and sums. Whoever does the same at once does it for both: what has a place keeps it.
-// What is open in a file
-// makes it open again. A rebill costs what the bank has: no other could have its name, and its price was changed in the lost time.
+// What is open in a file makes it open again. A rebill costs what the bank has: no other could have its name, and its price was changed in the lost time.
 func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time) {
 	const other = `FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id AND a.end_to_end_id = t.merchant_transaction_id
 		AND a.sequence_type <> '' AND a.amount_minor <> t.amount_minor`
