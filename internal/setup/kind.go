@@ -169,10 +169,11 @@ func RotateSecret(s *merchant.Setup, id uuid.UUID) {
 	s.WebhookProfiles[id] = profile
 }
 
+// newSigningSecret makes a secret as Standard Webhooks writes it, whose libraries take nothing else.
 func newSigningSecret() merchant.Secret {
 	raw := make([]byte, 32)
 	rand.Read(raw)
-	return merchant.Secret("whsec_" + base64.RawURLEncoding.EncodeToString(raw))
+	return merchant.Secret("whsec_" + base64.StdEncoding.EncodeToString(raw))
 }
 
 // sameOr gives the stored object where the wanted one says the same in other
