@@ -29,11 +29,12 @@ type Client struct {
 }
 
 const (
-	usualTries   = 4
-	usualTimeout = 45 * time.Second // a payment may take 30 s at its gateway
-	maxAnswer    = 16 << 20
-	firstWait    = 200 * time.Millisecond
-	longestWait  = 30 * time.Second
+	usualTries    = 4
+	usualTimeout  = 45 * time.Second // a payment may take 30 s at its gateway
+	maxAnswer     = 16 << 20
+	firstWait     = 200 * time.Millisecond
+	longestWait   = 30 * time.Second
+	mostDoublings = 8 // of the first wait, which is more than the longest
 )
 
 // New makes a client. The address is that of the service, without the path of the API.
@@ -41,6 +42,19 @@ func New(address, apiKey string) *Client {
 	return &Client{
 		base: strings.TrimRight(address, "/"), key: apiKey, HTTP: &http.Client{Timeout: usualTimeout, CheckRedirect: stay},
 	}
+}
+
+// client is who makes requests. One of the caller's stays as well, unless it says where to go.
+func (c *Client) client() *http.Client {
+	switch {
+	case c.HTTP == nil:
+		return &http.Client{Timeout: usualTimeout, CheckRedirect: stay}
+	case c.HTTP.CheckRedirect != nil:
+		return c.HTTP
+	}
+	own := *c.HTTP
+	own.CheckRedirect = stay
+	return &own
 }
 
 // stay follows no answer that leads elsewhere. What is at http:// often leads to https://, and whoever has the wrong one of
@@ -114,7 +128,7 @@ func (c *Client) do(ctx context.Context, in call) error {
 	}
 	for try := 1; ; try++ {
 		err := c.once(ctx, in, text)
-		if err == nil || try == tries || ctx.Err() != nil || !in.isWorthRepeating(err) {
+		if err == nil || try >= tries || ctx.Err() != nil || !in.isWorthRepeating(err) {
 			return err
 		}
 		if err := c.wait(ctx, pause(err, try)); err != nil {
@@ -141,7 +155,7 @@ func pause(err error, try int) time.Duration {
 	if errors.As(err, &answered) && answered.RetryAfter > 0 {
 		return min(answered.RetryAfter, longestWait)
 	}
-	wait := firstWait << (try - 1)
+	wait := firstWait << min(try-1, mostDoublings)
 	extra, randErr := rand.Int(rand.Reader, big.NewInt(int64(wait)))
 	if randErr == nil {
 		wait += time.Duration(extra.Int64())
@@ -179,11 +193,7 @@ func (c *Client) once(ctx context.Context, in call, text []byte) error {
 	if text != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
-	response, err := client.Do(request)
+	response, err := c.client().Do(request)
 	if err != nil {
 		return fmt.Errorf("sepad: %w", err)
 	}

@@ -2,9 +2,11 @@ package sepad_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -84,6 +86,52 @@ func TestRetriesEnd(t *testing.T) {
 	}
 }
 
+func TestManyTriesEnd(t *testing.T) {
+	t.Parallel()
+	client, calls := played(t, answer(502, ``))
+	client.Tries = 100
+	longest := time.Duration(0)
+	client.Wait = func(_ context.Context, d time.Duration) error { longest = max(longest, d); return nil }
+	if _, err := client.Session(t.Context(), "ps_x"); sepad.StatusOf(err) != 502 || calls.Load() != 100 || longest > 30*time.Second {
+		t.Errorf("%v after %d calls and waits of up to %s", err, calls.Load(), longest)
+	}
+}
+
+// The page on which a place lies is read again as large as it was at most, whatever size pages have now.
+func TestAPlaceIsGoneOnFromWithAnotherPageSize(t *testing.T) {
+	t.Parallel()
+	client, _ := played(t, func(w http.ResponseWriter, r *http.Request) {
+		size, _ := strconv.Atoi(r.URL.Query().Get("page_size"))
+		first, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+		last, results := min(first+size, 8), []string{}
+		for n := first + 1; n <= last; n++ {
+			results = append(results, fmt.Sprintf(`{"id":"e%d"}`, n))
+		}
+		fmt.Fprintf(w, `{"next":"http://x/?cursor=%d","has_more":%t,"results":[%s]}`, last, last < 8, strings.Join(results, ","))
+	})
+	heard := ""
+	hear := func(feed *sepad.Feed, most int) string {
+		for event, err := range feed.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard += event.ID + " "
+			if most--; most == 0 {
+				break
+			}
+		}
+		return feed.Place()
+	}
+	feed := client.Events("")
+	feed.PageSize = 6
+	again := client.Events(hear(feed, 5))
+	again.PageSize = 2
+	hear(again, 0)
+	if heard != "e1 e2 e3 e4 e5 e6 e7 e8 " {
+		t.Errorf("heard %s", heard)
+	}
+}
+
 func TestAPaymentIsSentOnce(t *testing.T) {
 	t.Parallel()
 	const settled = `{"status":"completed","payment_in_flight":false,"session_status":"COMPLETED"}`
@@ -149,6 +197,12 @@ func TestAnAnswerThatLeadsElsewhereIsNotFollowed(t *testing.T) {
 		_, err := client.CreateSession(t.Context(), sepad.SessionRequest{CampaignID: "c"})
 		if err == nil || !strings.Contains(err.Error(), "is not followed") || elsewhere.Load() != 0 {
 			t.Errorf("%d: %v, followed %d times", status, err, elsewhere.Load())
+		}
+		for _, own := range []*http.Client{nil, {Timeout: time.Minute}} {
+			client.HTTP = own
+			if _, err := client.CreateSession(t.Context(), sepad.SessionRequest{CampaignID: "c"}); err == nil || elsewhere.Load() != 0 {
+				t.Errorf("%d, with %v: %v, followed %d times", status, own, err, elsewhere.Load())
+			}
 		}
 	}
 }

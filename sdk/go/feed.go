@@ -11,8 +11,9 @@ import (
 
 // Event is something that happened.
 type Event struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	// CreatedAt is when it happened; of a delivery, when that was sent. What is newer is told by updated_at in Data.
 	CreatedAt time.Time       `json:"created_at"`
 	Delivered bool            `json:"delivered"`
 	Data      json.RawMessage `json:"data"`
@@ -57,6 +58,9 @@ type Feed struct {
 
 // placeMark stands between cursor and event in a place. Neither has it in it.
 const placeMark = "~"
+
+// largestPage is how many events a page has at most.
+const largestPage = 1000
 
 // Events is the feed from a place on, "" for the beginning: events of the last 90 days.
 func (c *Client) Events(place string) *Feed {
@@ -106,7 +110,11 @@ func (f *Feed) All(ctx context.Context) iter.Seq2[Event, error] {
 func (f *Feed) read(ctx context.Context) (p eventPage, err error) {
 	query := url.Values{}
 	set(query, "cursor", f.cursor)
-	setSize(query, f.PageSize)
+	if f.last == "" {
+		setSize(query, f.PageSize)
+	} else {
+		setSize(query, largestPage) // the event is on it, however small pages are now
+	}
 	return p, f.client.get(ctx, "/api/v1/events/?"+query.Encode(), &p)
 }
 

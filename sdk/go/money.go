@@ -48,6 +48,8 @@ func (c *Client) Transaction(ctx context.Context, id string) (t Transaction, err
 
 // RefundRequest is how much is given back; without an amount all that is left.
 type RefundRequest struct {
+	// IdempotencyKey names the refund, such as the number of your own record of it: after an error nobody knows whether it was
+	// made, and with the same key it is made once. "" has one made for this call alone, so that the next call is another refund.
 	IdempotencyKey string `json:"-"`
 	Amount         string `json:"amount,omitempty"`
 }

@@ -71,7 +71,7 @@ func (r *Receiver) Verify(header http.Header, body []byte) (Event, error) {
 
 func (r *Receiver) isSigned(id, stamp, signatures string, body []byte) (isSigned bool) {
 	for _, secret := range r.Secrets {
-		if strings.TrimPrefix(secret, secretPrefix) == "" {
+		if strings.TrimSpace(strings.TrimPrefix(secret, secretPrefix)) == "" {
 			continue // a setting that is missing: anybody could sign with it
 		}
 		want := []byte(Sign(secret, id, stamp, body))

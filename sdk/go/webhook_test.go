@@ -151,7 +151,7 @@ func TestAHandlerThatPanicsHasHandledNothing(t *testing.T) {
 
 func TestASecretThatIsMissingSignsNothing(t *testing.T) {
 	t.Parallel()
-	for _, missing := range []string{"", "whsec_"} {
+	for _, missing := range []string{"", "whsec_", "\n", "whsec_\n"} {
 		receiver := &sepad.Receiver{Secrets: []string{missing}}
 		delivery := sepadtest.Delivery{Secret: missing, ID: "e1", Type: "payment_session.completed", Data: map[string]string{}}
 		handled := receiver.Handler(func(context.Context, sepad.Event) error { return nil })

@@ -12,7 +12,10 @@ export interface Options {
 }
 
 export interface Keyed {
-  /** Names the request, such as your order's number; one is made where you give none. */
+  /**
+   * Names the request, such as your order's number; one is made for this call alone where you give none. After an error nobody knows
+   * whether a refund was made: with the same key it is made once, with another it is another refund.
+   */
   idempotencyKey?: string;
 }
 

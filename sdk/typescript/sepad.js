@@ -24,6 +24,7 @@ const usualTimeout = 45_000; // a payment may take 30 s at its gateway
 const firstWait = 200;
 const longestWait = 30_000;
 const askEvery = 2_000;
+const largestPage = 1_000;
 
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -219,7 +220,8 @@ export class Feed {
 
   async *[Symbol.asyncIterator]() {
     for (let more = true; more; ) {
-      const page = await this.#read({ cursor: this.#cursor, page_size: this.#pageSize });
+      // The page with the last event on it is read as large as it was at most, however small pages are now.
+      const page = await this.#read({ cursor: this.#cursor, page_size: this.#last ? largestPage : this.#pageSize });
       // Events have their places for good: the page of a cursor begins with the same ones each time.
       const behind = page.results.findIndex((event) => event.id === this.#last) + 1;
       for (const event of page.results.slice(behind)) {
@@ -241,7 +243,7 @@ export class Receiver {
 
   constructor(secrets, { tolerance = 300, now = Date.now } = {}) {
     // A setting that is missing is no secret: anybody could sign with it.
-    this.#secrets = [secrets].flat().filter((secret) => secret && secret !== "whsec_");
+    this.#secrets = [secrets].flat().filter((secret) => secret && secret.replace(/^whsec_/, "").trim());
     this.#tolerance = tolerance;
     this.#now = now;
   }

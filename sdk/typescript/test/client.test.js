@@ -66,6 +66,15 @@ test("the key goes to the service alone", async (t) => {
   assert.equal(calls[1].url, "/api/v1/x/?cursor=2");
 });
 
+test("a place is gone on from with another page size", async (t) => {
+  const page = (...ids) => ({ body: { next: "http://x/?cursor=2", has_more: false, results: ids.map((id) => ({ id })) } });
+  const { client, calls } = await played(t, page("e1", "e2"));
+  const heard = [];
+  for await (const event of client.events("1~e1", { pageSize: 1 })) heard.push(event.id);
+  assert.deepEqual(heard, ["e2"]);
+  assert.equal(calls[0].url, "/api/v1/events/?cursor=1&page_size=1000");
+});
+
 test("deliveries are verified", async () => {
   const secret = "whsec_c2VjcmV0LW9mLXRoZS10ZXN0cw==";
   const now = new Date("2026-03-02T09:00:00Z");
@@ -85,8 +94,8 @@ test("deliveries are verified", async () => {
 });
 
 test("a secret that is missing signs nothing", async () => {
-  for (const missing of [undefined, "", "whsec_"]) {
-    const sent = await delivery("whsec_", "payment_session.completed", {});
+  for (const missing of [undefined, "", "whsec_", "\n"]) {
+    const sent = await delivery(missing || "whsec_", "payment_session.completed", {});
     await assert.rejects(new Receiver(missing).verify(sent.headers, sent.body), (problem) => problem.reason === "bad_signature");
   }
 });
