@@ -54,6 +54,9 @@ func (b *Banking) Resume(ctx context.Context, account *Account) (restoredTo time
 	if err != nil || restoredTo.IsZero() {
 		return restoredTo, err
 	}
+	if err := b.store().AnalyzeYoung(ctx, b.Checkout.Clock.Now()); err != nil { // a restore has brought rows and no statistics
+		return restoredTo, err
+	}
 	if _, err := b.AdoptSent(ctx, account); err != nil {
 		return restoredTo, err
 	}

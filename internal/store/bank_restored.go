@@ -200,10 +200,12 @@ func (t Tenant) PaymentsBesideLostRefunds(ctx context.Context, gatewayID uuid.UU
 
 // AssignAdopted gives payments that wait their place in the files that carried them
 // after the backup, and those files their counts and sums. Whoever does the same at once does it for both: what has a place keeps it.
-// What is open in a file makes it open again. A rebill costs what the bank has: no other could have its name, and its price was changed in the lost time.
+// What is open in a file makes it open again. PostgreSQL, which after a restore has counted nothing yet, counts what it goes through:
+// it would go through all of it for each of them. A rebill costs what the bank has: no other could have its name, and its price was changed in the lost time.
 func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time) {
 	const other = `FROM bank_adopted a WHERE a.tenant_id = t.tenant_id AND a.gateway_id = t.gateway_id AND a.end_to_end_id = t.merchant_transaction_id
 		AND a.sequence_type <> '' AND a.amount_minor <> t.amount_minor`
+	tx.Analyze("bank_adopted")
 	tx.Then(`UPDATE transactions AS t SET updated_at = $3, amount_minor = (SELECT a.amount_minor `+other+`)
 		WHERE t.tenant_id = $1 AND t.gateway_id = $2 AND t.type = 'sdd_rebill' AND t.status = 'pending' AND `+waits+` AND EXISTS (SELECT 1 `+other+`)`,
 		tenantID, gatewayID, db.Micros(tx.At))
@@ -218,6 +220,7 @@ func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time
 		WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND t.gateway_id = a.gateway_id AND t.amount_minor = a.amount_minor
 			AND `+waits+` AND t.status = 'pending'
 		ON CONFLICT DO NOTHING`, tenantID, gatewayID)
+	tx.Analyze("bank_file_entries")
 	tx.Then(`
 		UPDATE transactions AS t SET held_at = NULL, settle_due_at = $3, updated_at = $4, gateway_reference = f.message_id || '-' || CAST(e.position AS TEXT)
 		FROM bank_adopted a
