@@ -282,6 +282,7 @@ func (a *App) watch() {
 	a.watchPool("main", a.Store.Pool)
 	if a.Store.HasReplica() {
 		a.watchPool("replica", a.Store.ReplicaPool)
+		a.metrics.WatchReplica(a.Store.IsReplicaNear)
 	}
 	a.metrics.WatchQueue(a.Store.QueueDepth)
 	a.metrics.WatchUnknownOutcomes(a.Store.UnknownOutcomes)

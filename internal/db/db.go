@@ -15,8 +15,8 @@ import (
 // DB is the database of one installation.
 type DB struct {
 	engine engine
-	// lagging serves reads that may be behind: a replica, or the engine itself.
-	lagging     engine
+	// replica serves reads that may be behind; nil for none.
+	replica     *replica
 	schema      Schema
 	queueLogger *slog.Logger
 	queues      [purposes]turnstile
@@ -26,6 +26,8 @@ type DB struct {
 type Options struct {
 	// ReplicaURL is a PostgreSQL standby for reads that may lag, "" for none.
 	ReplicaURL string
+	// ReplicaLag is how far it may be behind, 0 for half a minute.
+	ReplicaLag time.Duration
 	// MaxConnections bounds the PostgreSQL pool; 0 means a sensible number.
 	MaxConnections int
 	// Tracer takes the spans of statements; nil makes none.
@@ -149,12 +151,6 @@ func (d *DB) read(ctx context.Context, ask asking, sql string, args []any) (Rows
 	return &attendedRows{Rows: rows, ctx: ctx, within: within, end: end}, nil
 }
 
-// LaggingQuery is Query for reads that may be a little behind: they go to the
-// replica, where there is one.
-func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
-	return d.read(ctx, d.lagging.query, sql, args)
-}
-
 // Migrate brings the schema to this version. Two processes may do it at once.
 func (d *DB) Migrate(ctx context.Context) error { return d.engine.migrate(ctx, d.schema) }
 
@@ -165,7 +161,7 @@ func (d *DB) Pool() PoolStats { return d.engine.pool() }
 func (d *DB) Close() error {
 	err := d.engine.close()
 	if d.HasReplica() {
-		err = errors.Join(err, d.lagging.close())
+		err = errors.Join(err, d.replica.close())
 	}
 	return err
 }

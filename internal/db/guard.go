@@ -20,9 +20,9 @@ func (d *DB) Guard(question string, admits func(answer string) error) {
 	}
 }
 
-// GuardReplica does so for the replica.
+// GuardReplica does so for the replica that there is.
 func (d *DB) GuardReplica(question string, admits func(answer string) error) {
-	if p, ok := d.lagging.(*postgres); ok && d.HasReplica() {
+	if p, ok := d.replica.engine.(*postgres); ok {
 		p.guard.Store(&guard{question, admits})
 	}
 }

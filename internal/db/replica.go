@@ -1,19 +1,112 @@
 package db
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
 
-// openReplica opens the standby that reads go to which may be a little behind.
-// Without one they go where everything goes.
-func (d *DB) openReplica(ctx context.Context, opts Options) (err error) {
-	d.lagging = d.engine
-	if opts.ReplicaURL != "" {
-		d.lagging, err = openEngine(ctx, opts.ReplicaURL, opts)
+	"sepad/internal/clock"
+)
+
+const (
+	// replicaLag is how far a replica may be behind: less than the minute that who follows all changes is told to look back.
+	replicaLag = 30 * time.Second
+	// replicaPatience is how long both may take to say how far that is.
+	replicaPatience = 2 * time.Second
+)
+
+// replica is a standby that reads go to which may be a little behind. One that stands still, was made a primary or is
+// away would leave out what happened since without a sign: it is asked how far it is, and reads go where everything goes
+// as long as it is not near.
+type replica struct {
+	engine
+	lag    time.Duration
+	logger *slog.Logger
+
+	asking sync.Mutex
+	isNear bool
+	until  time.Time
+}
+
+// openReplica opens the standby, where there is one.
+func (d *DB) openReplica(ctx context.Context, opts Options) error {
+	if opts.ReplicaURL == "" {
+		return nil
 	}
-	return err
+	standby, err := openEngine(ctx, opts.ReplicaURL, opts)
+	if err != nil {
+		return err
+	}
+	d.replica = &replica{engine: standby, lag: cmp.Or(opts.ReplicaLag, replicaLag), logger: opts.logger(), isNear: true}
+	return nil
 }
 
 // HasReplica tells whether some reads go elsewhere.
-func (d *DB) HasReplica() bool { return d.lagging != d.engine }
+func (d *DB) HasReplica() bool { return d.replica != nil }
 
-// ReplicaPool describes the connections to the replica.
-func (d *DB) ReplicaPool() PoolStats { return d.lagging.pool() }
+// ReplicaPool describes the connections to the replica that there is.
+func (d *DB) ReplicaPool() PoolStats { return d.replica.pool() }
+
+// ReplicaQuery is Query of the replica that there is, however far it is behind.
+func (d *DB) ReplicaQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
+	return d.read(ctx, d.replica.query, sql, args)
+}
+
+// LaggingQuery is Query for reads that may be a little behind: they go to the replica, where there is one that is near.
+func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
+	if d.IsReplicaNear(ctx) {
+		rows, err := d.ReplicaQuery(ctx, sql, args...)
+		if err == nil || ctx.Err() != nil {
+			return rows, err
+		}
+	}
+	return d.Query(ctx, sql, args...)
+}
+
+// IsReplicaNear tells whether there is a replica, and it can be read from. The answer is believed for a while.
+func (d *DB) IsReplicaNear(ctx context.Context) bool {
+	r := d.replica
+	if r == nil {
+		return false
+	}
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	if clock.Steady().Before(r.until) {
+		return r.isNear
+	}
+	isNear, err := r.measure(ctx, d.engine)
+	if err != nil && ctx.Err() != nil {
+		return false // the caller has left, which says nothing of the replica
+	}
+	if isNear != r.isNear {
+		r.tell(ctx, isNear, err)
+	}
+	r.isNear, r.until = isNear, clock.Steady().Add(r.lag/6)
+	return isNear
+}
+
+// measure asks the primary where it is, and then the replica whether it has come there, or has seen something that was
+// committed not long before: the time of that alone would say that it is behind where nothing happens.
+func (r *replica) measure(ctx context.Context, primary engine) (isNear bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, replicaPatience)
+	defer cancel()
+	var place string
+	var micros int64
+	result, err := primary.query(ctx, `SELECT CAST(pg_current_wal_lsn() AS text), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)`)
+	if _, err = One(result, err, func(rows Rows) (bool, error) { return true, rows.Scan(&place, &micros) }); err != nil {
+		return false, err
+	}
+	result, err = r.query(ctx, `SELECT pg_is_in_recovery() AND COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn)
+		OR pg_last_xact_replay_timestamp() >= to_timestamp($2 / 1000000.0), false)`, place, micros-r.lag.Microseconds())
+	return One(result, err, func(rows Rows) (isNear bool, err error) { return isNear, rows.Scan(&isNear) })
+}
+
+func (r *replica) tell(ctx context.Context, isNear bool, err error) {
+	if isNear {
+		r.logger.InfoContext(ctx, "the replica keeps up again and is read from")
+		return
+	}
+	r.logger.WarnContext(ctx, "the replica is not read from: it is too far behind, no standby, or cannot be asked", "most_behind", r.lag, "error", err)
+}

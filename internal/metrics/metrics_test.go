@@ -102,12 +102,13 @@ func TestFiguresAreReadWhenSomebodyLooks(t *testing.T) {
 	m.WatchPool("reader", func() metrics.Pool { return metrics.Pool{} })
 	m.WatchQueue(func(context.Context) (map[string]int, error) { return map[string]int{"available": 7}, nil })
 	m.WatchUnknownOutcomes(func(context.Context) (int, error) { return 3, nil })
+	m.WatchReplica(func(context.Context) bool { return true })
 	mustShow(t, m, `sepad_db_connections{pool="writer"} 1`)
 	mustShow(t, m,
 		`sepad_db_connections{pool="writer"} 2`, `sepad_db_connections{pool="reader"} 0`,
 		`sepad_db_connections_in_use{pool="writer"} 2`, `sepad_db_connections_max{pool="writer"} 9`,
 		`sepad_db_waits_total{pool="writer"} 4`, `sepad_db_wait_seconds_total{pool="writer"} 1.5`,
-		`sepad_queue_jobs{state="available"} 7`, `sepad_unknown_outcomes 3`)
+		`sepad_queue_jobs{state="available"} 7`, `sepad_unknown_outcomes 3`, `sepad_replica_near 1`)
 }
 
 func TestFiguresOfTheDatabaseAreReadOnceInFiveSeconds(t *testing.T) {

@@ -84,11 +84,26 @@ func (m *Metrics) watchStates(name, help string, read func(context.Context) (map
 // WatchUnknownOutcomes shows how many payments wait for the gateway to say
 // whether they were taken.
 func (m *Metrics) WatchUnknownOutcomes(read func(context.Context) (int, error)) {
-	open := prometheus.NewDesc("sepad_unknown_outcomes", "Payments whose outcome the gateway still owes.", nil, nil)
+	m.watchFigure("sepad_unknown_outcomes", "Payments whose outcome the gateway still owes.", read)
+}
+
+// WatchReplica shows whether a replica is read from.
+func (m *Metrics) WatchReplica(isNear func(context.Context) bool) {
+	m.watchFigure("sepad_replica_near", "1 while the replica is read from, 0 while it is too far behind, no standby, or away.", func(ctx context.Context) (int, error) {
+		if isNear(ctx) {
+			return 1, nil
+		}
+		return 0, nil
+	})
+}
+
+// watchFigure shows a number that is read when somebody looks.
+func (m *Metrics) watchFigure(name, help string, read func(context.Context) (int, error)) {
+	amount := prometheus.NewDesc(name, help, nil, nil)
 	figure := &reading[int]{metrics: m, read: read}
 	m.registry.MustRegister(collector(func(show func(prometheus.Metric)) {
 		if n, ok := figure.get(); ok {
-			show(prometheus.MustNewConstMetric(open, prometheus.GaugeValue, float64(n)))
+			show(prometheus.MustNewConstMetric(amount, prometheus.GaugeValue, float64(n)))
 		}
 	}))
 }

@@ -27,7 +27,7 @@ func (s *Store) CheckReplica(ctx context.Context, environment merchant.Environme
 		}
 		return nil
 	}
-	result, err := s.LaggingQuery(ctx, environmentQuestion)
+	result, err := s.ReplicaQuery(ctx, environmentQuestion)
 	owner, err := db.One(result, err, scanText)
 	s.GuardReplica(environmentQuestion, admits)
 	switch {
@@ -42,9 +42,9 @@ func (s *Store) CheckReplica(ctx context.Context, environment merchant.Environme
 	const first = `SELECT id FROM audit_entries WHERE place = 1`
 	const restored = `SELECT id FROM audit_entries WHERE action = 'database.restore' ORDER BY id DESC LIMIT 1`
 	return errors.Join(
-		checkShared(ctx, "its audit trail begins otherwise", first, s.Query, s.LaggingQuery),
-		checkShared(ctx, "it has an audit trail that is not ours", first, s.LaggingQuery, s.Query),
-		checkShared(ctx, "it does not know of the last restore", restored, s.Query, s.LaggingQuery),
+		checkShared(ctx, "its audit trail begins otherwise", first, s.Query, s.ReplicaQuery),
+		checkShared(ctx, "it has an audit trail that is not ours", first, s.ReplicaQuery, s.Query),
+		checkShared(ctx, "it does not know of the last restore", restored, s.Query, s.ReplicaQuery),
 	)
 }
 

@@ -53,11 +53,14 @@ func StartPostgres(folder string, settings map[string]string) (*Postgres, error)
 	if err := makeCluster(folder, data, filepath.Join(binaries, "initdb")); err != nil {
 		return nil, err
 	}
+	return serve(folder, data, filepath.Join(binaries, "postgres"), settings)
+}
+
+// serve starts a cluster that is there.
+func serve(folder, data, program string, settings map[string]string) (*Postgres, error) {
 	cluster := &Postgres{}
 	return cluster, retryOnTakenPort(func(port int) error {
-		cluster.again = func() error {
-			return cluster.start(folder, filepath.Join(binaries, "postgres"), data, port, settings)
-		}
+		cluster.again = func() error { return cluster.start(folder, program, data, port, settings) }
 		return cluster.again()
 	})
 }
