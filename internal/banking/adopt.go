@@ -60,10 +60,7 @@ func (b *Banking) Resume(ctx context.Context, account *Account) (restoredTo time
 	if _, err := b.AdoptSent(ctx, account); err != nil {
 		return restoredTo, err
 	}
-	if err := b.reopenRefunds(ctx, account); err != nil {
-		return restoredTo, err
-	}
-	if err := b.recognizeAdopted(ctx, account); err != nil {
+	if err := b.recognizeAll(ctx, account, restoredTo); err != nil {
 		return restoredTo, err
 	}
 	return restoredTo, b.store().Write(ctx, b.Checkout.Clock.Now(), func(tx *store.Tx) error {
@@ -117,7 +114,7 @@ func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []
 		return nil
 	})
 	if err == nil && slices.ContainsFunc(adoptions, func(a Adoption) bool { return !a.IsKnown }) {
-		err = b.reopenRefunds(ctx, account)
+		_, err = b.reopenRefunds(ctx, account)
 	}
 	if err != nil {
 		return adoptions, err
@@ -134,7 +131,7 @@ func (b *Banking) Adopt(ctx context.Context, account *Account, name string, file
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := b.reopenRefunds(ctx, account); err != nil {
+	if _, err := b.reopenRefunds(ctx, account); err != nil {
 		return adoptions, err
 	}
 	return adoptions, b.assignAdopted(ctx, account)
@@ -142,14 +139,14 @@ func (b *Banking) Adopt(ctx context.Context, account *Account, name string, file
 
 // reopenRefunds opens refunds that were taken in with a file and of which nothing is known, so that what the bank answers finds
 // them and nobody gives the same money back again. Those of a payment that is open itself, or of which others are, come later.
-func (b *Banking) reopenRefunds(ctx context.Context, account *Account) error {
+func (b *Banking) reopenRefunds(ctx context.Context, account *Account) (opened int, err error) {
 	lost, err := b.tenant(account).LostRefunds(ctx, account.ID)
 	if err != nil || len(lost) == 0 {
-		return err
+		return 0, err
 	}
 	paid, err := b.tenant(account).PaymentsBesideLostRefunds(ctx, account.ID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	lostOf := refundsOf(lost)
 	for _, one := range paid {
@@ -159,13 +156,15 @@ func (b *Banking) reopenRefunds(ctx context.Context, account *Account) error {
 		}
 		err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID, found)
 		if payment.KindOf(err) == 0 && err != nil {
-			return err
+			return opened, err
 		}
 		if err != nil {
 			b.Logger.WarnContext(ctx, "a refund that the bank has cannot be opened on its payment yet", "transaction_id", one.ID, "error", err)
+			continue
 		}
+		opened += len(found)
 	}
-	return nil
+	return opened, nil
 }
 
 // refundsOf finds those of a payment among many, in their order. They are named after the payment, so that each payment's names are

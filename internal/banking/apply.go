@@ -227,7 +227,7 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 		blockID, messageID := cmp.Or(l.BlockID, e.Batch.BlockID), cmp.Or(l.MessageID, e.Batch.MessageID)
 		return r.batchLine(blockID, messageID, line)
 	case isOurTransfer(l):
-		it.clue, it.mayMiss = &clue{endToEndID: l.EndToEndID, text: l.Remittance + " " + l.Text}, true
+		it.clue, it.mayMiss = &clue{endToEndID: l.EndToEndID, text: l.Remittance + " " + l.Text}, !isBackOfOurs(l)
 		reason := l.Reason
 		it.mean = func(found store.BankFileEntry, it *item) { r.transferred(found, reason, it) }
 	default:
@@ -263,6 +263,12 @@ const (
 // nobody's business here.
 func isOurTransfer(l *iso20022.Line) bool {
 	return l.Kind == iso20022.Transferred || l.Kind == iso20022.TransferReturned
+}
+
+// isBackOfOurs tells money of a refund that came back: somebody has not got it. Where the refund is not known, it was lost with a
+// database or is another account's.
+func isBackOfOurs(l *iso20022.Line) bool {
+	return l.Kind == iso20022.TransferReturned && payment.HasOurForm(l.EndToEndID)
 }
 
 // batchLine takes a booking of many payments. One that names none of our blocks is nobody's, if it is a transfer.

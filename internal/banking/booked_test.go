@@ -82,6 +82,7 @@ func TestAnIDOfAnotherAccountIsNoneOfOurs(t *testing.T) {
 			"a return under the mandate":     mandated,
 			"a credit":                       booking("CRDT", "ESDD", "49.00", elsewhere, payer),
 			"a refusal":                      status,
+			"a refund that came back":        strings.Replace(booking("CRDT", "RRTN", "49.00", elsewhere, ""), "<Cd>IDDT</Cd>", "<Cd>RCDT</Cd>", 1),
 		} {
 			if counts := b.read(t, answer); counts != (banking.Counts{Unmatched: 1}) {
 				t.Errorf("%s gives %+v", what, counts)

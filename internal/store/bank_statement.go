@@ -193,7 +193,7 @@ func (tx *Tx) LoadBankLines(s BankStatement, lines []BankLine) error {
 }
 
 // AddBankLines does the same where lines may be there already: they are the same
-// ones, and whoever found that a line belongs to something is right.
+// ones, and whoever found that a line belongs to something is right, also where it was nobody's business before.
 func (tx *Tx) AddBankLines(s BankStatement, lines []BankLine) {
 	for batch := range db.InBatches(lines) {
 		args := make([]any, 0, len(BankLines.Columns)*len(batch))
@@ -203,7 +203,7 @@ func (tx *Tx) AddBankLines(s BankStatement, lines []BankLine) {
 		}
 		tx.Then(`INSERT INTO bank_lines (`+BankLines.List("")+`) VALUES `+db.Placeholders(1, len(batch), len(BankLines.Columns))+
 			` ON CONFLICT (tenant_id, statement_id, position) DO UPDATE SET charges_minor = excluded.charges_minor, result = excluded.result,
-				note = excluded.note, transaction_id = excluded.transaction_id WHERE bank_lines.result IN `+openResults, args...)
+				note = excluded.note, transaction_id = excluded.transaction_id WHERE bank_lines.result = 'ignored' OR bank_lines.result IN `+openResults, args...)
 	}
 }
 
@@ -251,6 +251,13 @@ var selectBankStatement = `SELECT ` + BankStatements.List("s") + ` FROM bank_sta
 func (t Tenant) BankStatementByHash(ctx context.Context, gatewayID uuid.UUID, hash string) (BankStatement, error) {
 	result, err := t.Query(ctx, selectBankStatement+`WHERE s.tenant_id = $1 AND s.gateway_id = $2 AND s.content_hash = $3`, gatewayID, hash)
 	return bankStatementOr(db.One(result, err, ScanBankStatement))
+}
+
+// BankStatementsSince gives what an account was answered since an instant, in the order in which it was taken in, beginning after one.
+func (t Tenant) BankStatementsSince(ctx context.Context, gatewayID uuid.UUID, since time.Time, after uuid.UUID, limit int) ([]BankStatement, error) {
+	result, err := t.Query(ctx, selectBankStatement+`WHERE s.tenant_id = $1 AND s.gateway_id = $2 AND s.created_at >= $3 AND s.id > $4
+		ORDER BY s.id LIMIT $5`, gatewayID, db.Micros(since), after, limit)
+	return db.Collect(result, err, ScanBankStatement)
 }
 
 // BankStatement reads a statement.

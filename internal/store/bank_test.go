@@ -349,6 +349,10 @@ func statementReads(env *storetest.Env, shop storetest.Shop, statement store.Ban
 			rows, err := scope.OpenBankLines(ctx, statement.GatewayID, uuid.Nil, 10)
 			return some(len(rows), err)
 		},
+		"BankStatementsSince": func(ctx context.Context, scope store.Tenant) int {
+			rows, err := scope.BankStatementsSince(ctx, statement.GatewayID, time.Unix(0, 0), uuid.Nil, 10)
+			return some(len(rows), err)
+		},
 		"BankStatement": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.BankStatement(ctx, statement.ID)
 			return found(true, err)

@@ -1,0 +1,92 @@
+package backup_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/store/storetest"
+)
+
+// hear reads an answer of the bank.
+func (d *bankDrill) hear(t *testing.T, name, answer string) {
+	t.Helper()
+	content := io.NewSectionReader(strings.NewReader(answer), 0, int64(len(answer)))
+	if readings, err := d.App.Banking.Read(t.Context(), d.account(t), name, content, false); err != nil || readings[0].Problem != "" {
+		t.Fatalf("%+v, %v", readings, err)
+	}
+}
+
+// booking is a statement with one booking of a payment.
+func booking(id, sign, family, kind, endToEndID, amount, more string) string {
+	return fmt.Sprintf(`<Document><BkToCstmrStmt><Stmt><Id>%s</Id><Ntry><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts>BOOK</Sts>`+
+		`<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>%s</Cd><SubFmlyCd>%s</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs><EndToEndId>%s</EndToEndId></Refs>%s</TxDtls></NtryDtls>`+
+		`</Ntry></Stmt></BkToCstmrStmt></Document>`, id, amount, sign, family, kind, endToEndID, more)
+}
+
+// TestALostRefundOfAPaymentThatWasOpenAtTheBackup: the payment was settled, and a part of it given back, in the lost time. The bank
+// did not give it back in the end. Its answers are read in whatever order they lie there, before the refund is known again.
+func TestALostRefundOfAPaymentThatWasOpenAtTheBackup(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(message, refund string) string{
+		"it came back": func(_, refund string) string {
+			return booking("A", "CRDT", "RCDT", "RRTN", refund, "10.00", `<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`)
+		},
+		"its file was refused": func(message, _ string) string {
+			return `<Document><CstmrPmtStsRpt><GrpHdr><MsgId>A</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>` + message +
+				`</OrgnlMsgId><GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>AC04</Cd></Rsn></StsRsnInf></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`
+		},
+		"it was refused": func(message, refund string) string {
+			return `<Document><CstmrPmtStsRpt><GrpHdr><MsgId>A</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>` + message +
+				`</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>` + refund +
+				`</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AC04</Cd></Rsn></StsRsnInf></TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+				d := openBankDrill(t, env)
+				d.pay(t, apptest.Body{})
+				restore := d.save(t, env)
+				d.Advance(t, 20*24*time.Hour)
+				d.refund(t, env, "10.00").Want(t, http.StatusCreated, nil)
+				d.Advance(t, 3*24*time.Hour)
+				after, restored := restore()
+				if _, err := after.App.Banking.AdoptSent(t.Context(), after.account(t)); err != nil {
+					t.Fatal(err)
+				}
+				debits, transfers := after.read(t, 0), after.read(t, 1)
+				after.hear(t, "a.xml", answer(messageID.FindStringSubmatch(transfers)[1], endToEnd.FindStringSubmatch(transfers)[1]))
+				after.hear(t, "b.xml", booking("B", "CRDT", "IDDT", "ESDD", endToEnd.FindStringSubmatch(debits)[1], "49.00", ""))
+				if _, err := after.App.Banking.Resume(t.Context(), after.account(t)); err != nil {
+					t.Fatal(err)
+				}
+				after.Advance(t, 20*24*time.Hour)
+				if booked := storetest.Scalar[int](t, restored, `SELECT refunded_minor FROM transactions WHERE type = 'sdd_sale' AND status = 'approved'`); booked != 0 {
+					t.Errorf("%d cents are booked as given back, and the payer has not got them", booked)
+				}
+				if status := storetest.Scalar[string](t, restored, `SELECT status FROM transactions WHERE type = 'sdd_refund'`); status != "declined" {
+					t.Errorf("the refund is %s", status)
+				}
+				if open := storetest.Scalar[int](t, restored, `SELECT COUNT(*) FROM bank_lines WHERE result IN ('unmatched', 'contradicts')`); open != 0 {
+					t.Errorf("%d lines are open", open)
+				}
+			})
+		})
+	}
+}
+
+// read gives the text of one of the files that were sent.
+func (d *bankDrill) read(t *testing.T, which int) string {
+	t.Helper()
+	content, err := os.ReadFile(d.sent(t)[which])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

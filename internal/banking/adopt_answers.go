@@ -1,0 +1,72 @@
+package banking
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/store"
+	"sepad/internal/vault"
+)
+
+// recognizeAll gives what left after the backup its place, once all files are taken in, and what the bank has said of it since. Its
+// answers were read before: by then a refund may not have been opened, as its payment was settled by the very same answers, and
+// a rebill may have waited under another name. Whatever they settle now may have been refunded in its turn.
+func (b *Banking) recognizeAll(ctx context.Context, account *Account, restoredTo time.Time) error {
+	for isFirst := true; ; isFirst = false {
+		opened, err := b.reopenRefunds(ctx, account)
+		if err != nil || opened == 0 && !isFirst {
+			return err
+		}
+		if err := b.recognizeAdopted(ctx, account); err != nil {
+			return err
+		}
+		if err := b.readAgain(ctx, account, restoredTo); err != nil {
+			return err
+		}
+	}
+}
+
+// answersAtATime bounds how many answers are listed at a time.
+const answersAtATime = 100
+
+// readAgain reads what the bank has answered since the backup once more, of the bytes that were kept.
+func (b *Banking) readAgain(ctx context.Context, account *Account, since time.Time) error {
+	for after := uuid.Nil; ; {
+		answers, err := b.tenant(account).BankStatementsSince(ctx, account.ID, since, after, answersAtATime)
+		if err != nil || len(answers) == 0 {
+			return err
+		}
+		for _, answer := range answers {
+			if err := b.readKept(ctx, account, answer); err != nil {
+				return err
+			}
+			after = answer.ID
+		}
+	}
+}
+
+// readKept reads one of them, unless its bytes are not kept any more.
+func (b *Banking) readKept(ctx context.Context, account *Account, answer store.BankStatement) error {
+	kept, keep := io.Pipe()
+	go func() {
+		_, err := b.writeParts(keep, func(number int) (string, vault.Binding, error) {
+			sealed, err := b.tenant(account).BankStatementPart(ctx, answer, number)
+			return sealed, store.BindBankStatement(answer, number), err
+		})
+		keep.CloseWithError(err)
+	}()
+	file, err := Spool(kept, math.MaxInt64-1)
+	if err = errors.Join(err, kept.Close()); err != nil {
+		return err
+	}
+	if found, err := file.Stat(); err != nil || found.Size() == 0 {
+		return errors.Join(err, file.Close())
+	}
+	_, err = b.ReadFile(ctx, account, answer.Name, file, false)
+	return err
+}
