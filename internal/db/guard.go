@@ -20,8 +20,11 @@ func (d *DB) Guard(question string, admits func(answer string) error) {
 	}
 }
 
-// GuardReplica does so for the replica that there is.
+// GuardReplica does so for the replica, where there is one.
 func (d *DB) GuardReplica(question string, admits func(answer string) error) {
+	if d.replica == nil {
+		return
+	}
 	if p, ok := d.replica.engine.(*postgres); ok {
 		p.guard.Store(&guard{question, admits})
 	}

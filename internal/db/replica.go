@@ -49,8 +49,11 @@ func (d *DB) HasReplica() bool { return d.replica != nil }
 // ReplicaPool describes the connections to the replica that there is.
 func (d *DB) ReplicaPool() PoolStats { return d.replica.pool() }
 
-// ReplicaQuery is Query of the replica that there is, however far it is behind.
+// ReplicaQuery is Query of the replica, where there is one, however far it is behind.
 func (d *DB) ReplicaQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
+	if d.replica == nil {
+		return d.Query(ctx, sql, args...)
+	}
 	return d.read(ctx, d.replica.query, sql, args)
 }
 
