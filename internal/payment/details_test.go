@@ -248,3 +248,21 @@ func TestTheReasonOfAnEndIsTheBanksOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestLaterReferences: further debits of a period are looked for behind its own, and a reference that is none of the period's
+// ends the search.
+func TestLaterReferences(t *testing.T) {
+	t.Parallel()
+	sub := Subscription{ID: NewID(), Period: 3, Frequency: Monthly, AnchorDate: day(t, "2026-03-15")}
+	for number, own := range map[int]int{1: 1, 2: 5, 7: 38} {
+		later := LaterReferences(sub, RebillReference(sub, own), number)
+		if len(later) != mostPassedOver || later[0] != RebillReference(sub, own+1) || later[31] != RebillReference(sub, own+32) {
+			t.Errorf("behind the %dth, from the %dth on: %v", own, number, later)
+		}
+	}
+	for number, reference := range map[int]string{6: RebillReference(sub, 38), 2: RebillReference(sub, 1), 1: "TXN-20260315-OTHER"} {
+		if later := LaterReferences(sub, reference, number); later != nil {
+			t.Errorf("%s, from the %dth on: %v", reference, number, later)
+		}
+	}
+}
