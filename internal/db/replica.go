@@ -13,7 +13,7 @@ import (
 const (
 	// replicaLag is how far a replica may be behind: less than the minute that who follows all changes is told to look back.
 	replicaLag = 30 * time.Second
-	// replicaPatience is how long both may take to say how far that is.
+	// replicaPatience is how long each of both may take to say where it is.
 	replicaPatience = 2 * time.Second
 )
 
@@ -91,19 +91,33 @@ func (d *DB) IsReplicaNear(ctx context.Context) bool {
 }
 
 // measure asks the primary where it is, and then the replica whether it has come there, or has seen something that was
-// committed not long before: the time of that alone would say that it is behind where nothing happens.
+// committed not long before: the time of that alone would say that it is behind where nothing happens. A primary that does
+// not say so is busy or gone, and must not be read from more than before: all stays as it was.
 func (r *replica) measure(ctx context.Context, primary engine) (isNear bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, replicaPatience)
-	defer cancel()
 	var place string
 	var micros int64
-	result, err := primary.query(ctx, `SELECT CAST(pg_current_wal_lsn() AS text), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)`)
-	if _, err = One(result, err, func(rows Rows) (bool, error) { return true, rows.Scan(&place, &micros) }); err != nil {
-		return false, err
+	err = within(ctx, func(ctx context.Context) error {
+		result, err := primary.query(ctx, `SELECT CAST(pg_current_wal_lsn() AS text), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)`)
+		_, err = One(result, err, func(rows Rows) (bool, error) { return true, rows.Scan(&place, &micros) })
+		return err
+	})
+	if err != nil {
+		return r.isNear, err
 	}
-	result, err = r.query(ctx, `SELECT pg_is_in_recovery() AND COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn)
-		OR pg_last_xact_replay_timestamp() >= to_timestamp($2 / 1000000.0), false)`, place, micros-r.lag.Microseconds())
-	return One(result, err, func(rows Rows) (isNear bool, err error) { return isNear, rows.Scan(&isNear) })
+	err = within(ctx, func(ctx context.Context) error {
+		result, err := r.query(ctx, `SELECT pg_is_in_recovery() AND COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn)
+			OR pg_last_xact_replay_timestamp() >= to_timestamp($2 / 1000000.0), false)`, place, micros-r.lag.Microseconds())
+		isNear, err = One(result, err, func(rows Rows) (isNear bool, err error) { return isNear, rows.Scan(&isNear) })
+		return err
+	})
+	return isNear, err
+}
+
+// within bounds a question.
+func within(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, replicaPatience)
+	defer cancel()
+	return ask(ctx)
 }
 
 func (r *replica) tell(ctx context.Context, isNear bool, err error) {

@@ -19,7 +19,7 @@ import (
 // since, and who reads a list takes it for whole.
 func TestAReplicaIsReadFromWhileItKeepsUp(t *testing.T) {
 	t.Parallel()
-	env, standby := primaryAndStandby(t)
+	env, standby, leader := primaryAndStandby(t)
 	tenant := env.Tenant(t)
 	both, strict := reopen(t, env, standby, 0), reopen(t, env, standby, time.Microsecond)
 	wantListed := func(want int, why string, stores ...*store.Store) {
@@ -44,6 +44,14 @@ func TestAReplicaIsReadFromWhileItKeepsUp(t *testing.T) {
 	awaitNear(t, strict)
 	wantListed(1, "a standby that goes on", strict)
 
+	leader.Stop()
+	if !strict.IsReplicaNear(t.Context()) {
+		t.Error("a primary that says nothing is to be read from instead of the replica")
+	}
+	if err := leader.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	env.LookAway()
 	storetest.Scalar[bool](t, standby, `SELECT pg_promote()`)
 	further := fullTransaction(tenant.ID)
 	further.TenantReferenceID, further.MerchantTransactionID = nil, "TXN-FURTHER"
@@ -82,7 +90,7 @@ func awaitNear(t *testing.T, s *store.Store) {
 }
 
 // primaryAndStandby are servers of the test's own, with our schema.
-func primaryAndStandby(t *testing.T) (primary, standby *storetest.Env) {
+func primaryAndStandby(t *testing.T) (primary, standby *storetest.Env, leader *server.Postgres) {
 	t.Helper()
 	if os.Getenv(testenv.PostgresVariable) == "" {
 		t.Skip("this test starts a PostgreSQL of its own, which make test allows")
@@ -114,7 +122,7 @@ func primaryAndStandby(t *testing.T) (primary, standby *storetest.Env) {
 		t.Fatal(err)
 	}
 	t.Cleanup(follower.Stop)
-	return primary, &storetest.Env{Engine: "postgres", URL: follower.URL, Vault: keys, Now: storetest.Start}
+	return primary, &storetest.Env{Engine: "postgres", URL: follower.URL, Vault: keys, Now: storetest.Start}, leader
 }
 
 func TestReplica(t *testing.T) {
