@@ -34,9 +34,7 @@ func booking(id, sign, family, kind, endToEndID, amount, more string) string {
 func TestALostRefundOfAPaymentThatWasOpenAtTheBackup(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(message, refund string) string{
-		"it came back": func(_, refund string) string {
-			return booking("A", "CRDT", "RCDT", "RRTN", refund, "10.00", `<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`)
-		},
+		"it came back": func(_, refund string) string { return cameBack(refund) },
 		"its file was refused": func(message, _ string) string {
 			return `<Document><CstmrPmtStsRpt><GrpHdr><MsgId>A</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>` + message +
 				`</OrgnlMsgId><GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>AC04</Cd></Rsn></StsRsnInf></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`
@@ -89,4 +87,73 @@ func (d *bankDrill) read(t *testing.T, which int) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+// cameBack is a booking of a refund's money that came back.
+func cameBack(refund string) string {
+	return booking("A", "CRDT", "RCDT", "RRTN", refund, "10.00", `<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`)
+}
+
+// TestALostRefundOfALostRebill: the rebill waits under another name, so that its own booking settles it only once it has its place,
+// and its refund is opened after that. The refund's answer, which lies there first, is heard a third time.
+func TestALostRefundOfALostRebill(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		d := openBankDrill(t, env)
+		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
+		d.Advance(t, 24*24*time.Hour)
+		restore := d.save(t, env)
+		d.beforeRebill(t, env)
+		d.steer(t, env, "pause")
+		d.steer(t, env, "resume")
+		d.Advance(t, 20*24*time.Hour)
+		rebill := storetest.Scalar[string](t, env, `SELECT CAST(id AS TEXT) FROM transactions WHERE type = 'sdd_rebill' AND status = 'approved'`)
+		d.Do(t, apptest.Request{Path: "/admin/v1/transactions/" + rebill + "/refunds/", Key: apptest.AdminToken, Body: apptest.Body{"amount": "10.00"}}).Want(t, http.StatusCreated, nil)
+		d.Advance(t, 3*24*time.Hour)
+		after, restored := restore()
+		after.hear(t, "a.xml", cameBack(endToEnd.FindStringSubmatch(after.read(t, 2))[1]))
+		after.hear(t, "b.xml", booking("B", "CRDT", "IDDT", "ESDD", endToEnd.FindStringSubmatch(after.read(t, 1))[1], "49.00", ""))
+		if _, err := after.App.Banking.Resume(t.Context(), after.account(t)); err != nil {
+			t.Fatal(err)
+		}
+		if booked := storetest.Scalar[int](t, restored, `SELECT refunded_minor FROM transactions WHERE type = 'sdd_rebill' AND status = 'approved'`); booked != 0 {
+			t.Errorf("%d cents are booked as given back, and the payer has not got them", booked)
+		}
+		if status := storetest.Scalar[string](t, restored, `SELECT status FROM transactions WHERE type = 'sdd_refund'`); status != "declined" {
+			t.Errorf("the refund is %s", status)
+		}
+	})
+}
+
+// TestAnAnswerThatCannotBeOpenedHoldsNothing: the key of one answer is gone, and another was taken in by a clock that was behind.
+func TestAnAnswerThatCannotBeOpenedHoldsNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		d := openBankDrill(t, env)
+		d.pay(t, apptest.Body{})
+		restore := d.save(t, env)
+		d.Advance(t, 20*24*time.Hour)
+		d.refund(t, env, "10.00").Want(t, http.StatusCreated, nil)
+		d.Advance(t, 3*24*time.Hour)
+		after, restored := restore()
+		if _, err := after.App.Banking.AdoptSent(t.Context(), after.account(t)); err != nil {
+			t.Fatal(err)
+		}
+		refund := endToEnd.FindStringSubmatch(after.read(t, 1))[1]
+		after.hear(t, "shut.xml", booking("S", "CRDT", "RCDT", "ESCT", "NOTPROVIDED", "1.00", ""))
+		after.hear(t, "a.xml", cameBack(refund))
+		after.hear(t, "b.xml", booking("B", "CRDT", "IDDT", "ESDD", endToEnd.FindStringSubmatch(after.read(t, 0))[1], "49.00", ""))
+		restored.Exec(t, `UPDATE bank_statement_parts SET content_sealed = 'k9.AAAA' WHERE statement_id = (SELECT id FROM bank_statements WHERE name = 'shut.xml')`)
+		restoredTo, err := after.App.Banking.RestoredTo(t.Context(), after.account(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		restored.Exec(t, `UPDATE bank_statements SET created_at = $1`, restoredTo.Add(-time.Hour).UnixMicro())
+		if _, err := after.App.Banking.Resume(t.Context(), after.account(t)); err != nil {
+			t.Fatalf("an answer that nobody can open holds the account: %v", err)
+		}
+		if status := storetest.Scalar[string](t, restored, `SELECT status FROM transactions WHERE type = 'sdd_refund'`); status != "declined" {
+			t.Errorf("the refund is %s, although its money came back", status)
+		}
+	})
 }

@@ -154,15 +154,14 @@ func (b *Banking) reopenRefunds(ctx context.Context, account *Account) (opened i
 		if len(found) == 0 {
 			continue
 		}
-		err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID, found)
+		count, err := b.Checkout.ReopenRefunds(ctx, account.Setup, one.ID, found)
+		opened += count
 		if payment.KindOf(err) == 0 && err != nil {
 			return opened, err
 		}
 		if err != nil {
 			b.Logger.WarnContext(ctx, "a refund that the bank has cannot be opened on its payment yet", "transaction_id", one.ID, "error", err)
-			continue
 		}
-		opened += len(found)
 	}
 	return opened, nil
 }

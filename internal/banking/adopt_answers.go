@@ -31,18 +31,29 @@ func (b *Banking) recognizeAll(ctx context.Context, account *Account, restoredTo
 	}
 }
 
-// answersAtATime bounds how many answers are listed at a time.
-const answersAtATime = 100
+const (
+	// answersAtATime bounds how many answers are listed at a time.
+	answersAtATime = 100
+
+	// clockSlack is how far the clock that answers were taken in by may be behind the one of the backup: a restore often comes with
+	// another machine. To read an answer that the backup had already changes nothing.
+	clockSlack = 24 * time.Hour
+)
 
 // readAgain reads what the bank has answered since the backup once more, of the bytes that were kept.
 func (b *Banking) readAgain(ctx context.Context, account *Account, since time.Time) error {
 	for after := uuid.Nil; ; {
-		answers, err := b.tenant(account).BankStatementsSince(ctx, account.ID, since, after, answersAtATime)
+		answers, err := b.tenant(account).BankStatementsSince(ctx, account.ID, since.Add(-clockSlack), after, answersAtATime)
 		if err != nil || len(answers) == 0 {
 			return err
 		}
 		for _, answer := range answers {
-			if err := b.readKept(ctx, account, answer); err != nil {
+			err := b.readKept(ctx, account, answer)
+			switch {
+			case isShut(err):
+				// Its key is gone for good, and what lies behind it must not hold the account.
+				b.Logger.WarnContext(ctx, "an answer of the bank cannot be read again: hand its file in once more", "statement_id", answer.ID, "name", answer.Name, "error", err)
+			case err != nil:
 				return err
 			}
 			after = answer.ID
@@ -69,4 +80,9 @@ func (b *Banking) readKept(ctx context.Context, account *Account, answer store.B
 	}
 	_, err = b.ReadFile(ctx, account, answer.Name, file, false)
 	return err
+}
+
+// isShut tells of sealed bytes that no key opens any more.
+func isShut(err error) bool {
+	return errors.Is(err, vault.ErrUnknownKey) || errors.Is(err, vault.ErrCannotOpen) || errors.Is(err, vault.ErrNotSealed)
 }

@@ -18,15 +18,18 @@ var (
 )
 
 // ReopenRefunds opens refunds of a payment that its bank was sent before the database was restored: what is in a file that was
-// taken in is not left. They have their names, by which they find their places.
-func (c *Checkout) ReopenRefunds(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, lost []store.Adopted) error {
-	return retry(func() error {
+// taken in is not left. They have their names, by which they find their places. It tells how many it has opened, with an error too.
+func (c *Checkout) ReopenRefunds(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, lost []store.Adopted) (opened int, err error) {
+	err = retry(func() error {
 		paid, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
-		if err == nil {
-			_, err = c.reopenThese(ctx, setup, paid, lost)
+		if err != nil {
+			return err
 		}
+		_, count, err := c.reopenThese(ctx, setup, paid, lost)
+		opened += count
 		return err
 	})
+	return opened, err
 }
 
 // reopenRefunds looks for them first.
@@ -43,31 +46,34 @@ func (c *Checkout) reopenRefunds(ctx context.Context, setup *merchant.Setup, pai
 		}
 		return !slices.Contains(names[one.AmountMinor], one.EndToEndID)
 	}
-	return c.reopenThese(ctx, setup, paid, slices.DeleteFunc(lost, isOther))
+	paid, _, err = c.reopenThese(ctx, setup, paid, slices.DeleteFunc(lost, isOther))
+	return paid, err
 }
 
-// reopenThese gives the payment as it is then. Nobody has asked for these refunds here, as for those that a processor reports.
-func (c *Checkout) reopenThese(ctx context.Context, setup *merchant.Setup, paid payment.Debit, lost []store.Adopted) (payment.Debit, error) {
+// reopenThese gives the payment as it is then, and how many it has opened. Nobody has asked for these refunds here, as for those
+// that a processor reports.
+func (c *Checkout) reopenThese(ctx context.Context, setup *merchant.Setup, paid payment.Debit, lost []store.Adopted) (_ payment.Debit, opened int, err error) {
 	tenant := c.Store.Tenant(setup.Tenant.ID)
 	for _, one := range lost {
 		_, isOpen, err := tenant.Named(ctx, one.EndToEndID)
 		if err != nil {
-			return paid, err
+			return paid, opened, err
 		}
 		if isOpen {
 			continue // somebody else was faster
 		}
 		if one.AmountMinor > paid.Transaction.RefundableMinor() {
-			return paid, errMoreAtTheBank
+			return paid, opened, errMoreAtTheBank
 		}
 		if err := c.reopenRefund(ctx, setup, paid, one); err != nil {
-			return paid, err
+			return paid, opened, err
 		}
+		opened++
 		if paid, err = tenant.Debit(ctx, paid.Transaction.ID); err != nil {
-			return paid, err
+			return paid, opened, err
 		}
 	}
-	return paid, nil
+	return paid, opened, nil
 }
 
 func (c *Checkout) reopenRefund(ctx context.Context, setup *merchant.Setup, paid payment.Debit, lost store.Adopted) error {

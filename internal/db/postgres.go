@@ -147,7 +147,12 @@ func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, er
 		<-berth
 		return nil, err
 	}
-	return &postgresRows{result, func() { done(); <-berth }}, nil
+	rows := &postgresRows{Rows: result, done: func() { done(); <-berth }}
+	if err := rows.await(); err != nil {
+		rows.Close()
+		return nil, err
+	}
+	return rows, nil
 }
 
 // freshPlan marks reads whose plan is made anew each time. PostgreSQL keeps the
@@ -163,6 +168,24 @@ func PlanAnew(ctx context.Context) context.Context { return context.WithValue(ct
 type postgresRows struct {
 	pgx.Rows
 	done func()
+	// isAwaited tells that the first row was asked for, and hasFirst what was said.
+	isAwaited, hasFirst bool
+}
+
+// await asks for the first row. Only with it does a query fail that was sent, and who asked may then ask elsewhere.
+func (r *postgresRows) await() error {
+	if r.isAwaited, r.hasFirst = true, r.Rows.Next(); r.hasFirst {
+		return nil
+	}
+	return r.Rows.Err()
+}
+
+func (r *postgresRows) Next() bool {
+	if r.isAwaited {
+		r.isAwaited = false
+		return r.hasFirst
+	}
+	return r.Rows.Next()
 }
 
 func (r *postgresRows) Scan(into ...any) error {
@@ -172,7 +195,7 @@ func (r *postgresRows) Scan(into ...any) error {
 	return r.Rows.Scan(into...)
 }
 
-func (r *postgresRows) Cells() Cells { return &postgresCells{rows: r.Rows} }
+func (r *postgresRows) Cells() Cells { return &postgresCells{rows: r} }
 
 func (r *postgresRows) Close() {
 	r.Rows.Close()

@@ -64,8 +64,16 @@ func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, e
 		if err == nil || ctx.Err() != nil {
 			return rows, err
 		}
+		d.replica.doubt()
 	}
 	return d.Query(ctx, sql, args...)
+}
+
+// doubt has the replica asked again before the next read, as one has failed there.
+func (r *replica) doubt() {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	r.until = time.Time{}
 }
 
 // IsReplicaNear tells whether there is a replica, and it can be read from. The answer is believed for a while.

@@ -52,11 +52,19 @@ func TestAReplicaIsReadFromWhileItKeepsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.LookAway()
+	trusting := reopen(t, env, standby, time.Hour)
+	awaitNear(t, trusting)
 	storetest.Scalar[bool](t, standby, `SELECT pg_promote()`)
 	further := fullTransaction(tenant.ID)
 	further.TenantReferenceID, further.MerchantTransactionID = nil, "TXN-FURTHER"
 	env.InsertTransactions(t, []payment.Transaction{further})
 	wantListed(2, "a standby that is a primary", strict)
+
+	standby.Exec(t, `ALTER TABLE transactions RENAME TO gone`)
+	wantListed(2, "a replica that was near and fails", trusting)
+	if trusting.IsReplicaNear(t.Context()) {
+		t.Error("a replica at which a read has failed is believed in for as long as before")
+	}
 }
 
 // TestAReplicaThatIsAwayIsDoneWithout, as it was before there was one.
