@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -77,6 +78,49 @@ func TestARebillWhoseAccountCannotBeReadIsGivenBack(t *testing.T) {
 		after := d.Subscription(t, sub.ID)
 		if rebills := d.rebills(t, sub); len(rebills) != 1 || rebills[0].InFlight() || after.OpenTransactionID != nil || after.DueAt().IsZero() {
 			t.Errorf("the rebills are %+v, due at %s", rebills, after.DueAt())
+		}
+	})
+}
+
+// TestADebitThatWasReportedAndCannotBeReadIsNotMadeAgain, least of all under another name: it waits for a person.
+func TestADebitThatWasReportedAndCannotBeReadIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, breaks := range map[string]func(*testing.T, desk){
+		"the set-up": func(t *testing.T, d desk) {
+			d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Name = "read anew" })
+			d.Env.Exec(t, `ALTER TABLE setup_records RENAME TO hidden`)
+		},
+		"the payment":     func(t *testing.T, d desk) { d.Env.Exec(t, `ALTER TABLE orders RENAME TO hidden`) },
+		"its chargebacks": func(t *testing.T, d desk) { d.Env.Exec(t, `ALTER TABLE chargebacks RENAME TO hidden`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+			sub := d.due(t)
+			d.reported(t, sub, 1, payment.TransactionApproved)
+			d.Gateway.Answer(approved)
+			breaks(t, d)
+			d.bill(t, 0)
+			claimed := storetest.Scalar[int](t, d.Env, `SELECT COUNT(*) FROM transactions WHERE type = 'sdd_rebill'`)
+			if sent := len(d.Gateway.Submitted()); sent != 1 || claimed != 0 || !d.Billing.Checkout.Aside.Holds(sub.ID, d.World.Now()) {
+				t.Errorf("%d payments were sent, %d rebills are claimed: %s", sent, claimed, d.Log())
+			}
+		})
+	}
+}
+
+// TestWhoIsInterruptedSetsNobodyAside: a process that is told to end while it ends subscriptions leaves them to the next sweep.
+func TestWhoIsInterruptedSetsNobodyAside(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.Subscribed(t)
+		d.Time.Set(sub.MandateUsedAt.AddDate(3, 0, 1))
+		checkouttest.Interrupt(t, func(ctx context.Context) error {
+			_, err := d.Billing.RunDue(ctx, d.Time.Now())
+			return err
+		}, func(error) bool { return d.Subscription(t, sub.ID).Status == payment.SubscriptionCancelled })
+		if n := d.Billing.Checkout.Aside.Len(d.World.Now()); n != 0 {
+			t.Errorf("%d are set aside: %s", n, d.Log())
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 )
 
@@ -136,4 +137,48 @@ func TestAnAccountThatStaysAwayCallsAPerson(t *testing.T) {
 			t.Errorf("nobody is called: %s", d.Log())
 		}
 	})
+}
+
+// TestNothingIsSentThroughAGatewayThatCannotBeUsed: nobody is asked, it costs the
+// subscription nothing, and it is tried again within the hour.
+func TestNothingIsSentThroughAGatewayThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]func(*merchant.GatewayAccount){
+		"it is switched off":     func(a *merchant.GatewayAccount) { a.Active = false },
+		"its adapter is unknown": func(a *merchant.GatewayAccount) { a.Adapter = "gone" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) { testUnusable(t, d, off) })
+		})
+	}
+}
+
+func testUnusable(t *testing.T, d desk, off func(*merchant.GatewayAccount)) {
+	t.Helper()
+	sub := d.due(t)
+	d.Gateway.Answer(approved)
+	sent := len(d.Gateway.Submitted())
+	d.SetGateway(t, d.Shop, off)
+	d.bill(t, 1)
+	if len(d.Gateway.Submitted()) != sent {
+		t.Error("a rebill was sent")
+	}
+	after := d.Subscription(t, sub.ID)
+	if after.Status != payment.SubscriptionActive || after.FailedCount != 0 || after.Tries != 0 || after.NextBillingDate != sub.NextBillingDate {
+		t.Errorf("the subscription is %s, %d failed, next %s", after.Status, after.FailedCount, after.NextBillingDate)
+	}
+	if !strings.Contains(d.Log(), "could not be sent") {
+		t.Error("nobody is told")
+	}
+	if why := d.rebills(t, sub)[0].Decline; why == nil || why.Message != "The rebill could not be sent." {
+		t.Errorf("the rebill was declined for %+v", why)
+	}
+	d.SetGateway(t, d.Shop, func(*merchant.GatewayAccount) {})
+	d.bill(t, 0) // the account is left alone for a while
+	d.Time.Pass(time.Hour)
+	d.bill(t, 1)
+	if after := d.Subscription(t, sub.ID); after.SuccessfulCount != 1 {
+		t.Errorf("the next try billed %d", after.SuccessfulCount)
+	}
 }

@@ -231,39 +231,6 @@ func TestTheCampaignSaysWhatAClaimMeans(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentThroughAGatewayThatIsSwitchedOff: nobody is asked, it costs the
-// subscription nothing, and it is tried again within the hour.
-func TestNothingIsSentThroughAGatewayThatIsSwitchedOff(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, d desk) {
-		sub := d.due(t)
-		d.Gateway.Answer(approved)
-		sent := len(d.Gateway.Submitted())
-		d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Active = false })
-		d.bill(t, 1)
-		if len(d.Gateway.Submitted()) != sent {
-			t.Error("a rebill was sent")
-		}
-		after := d.Subscription(t, sub.ID)
-		if after.Status != payment.SubscriptionActive || after.FailedCount != 0 || after.Tries != 0 || after.NextBillingDate != sub.NextBillingDate {
-			t.Errorf("the subscription is %s, %d failed, next %s", after.Status, after.FailedCount, after.NextBillingDate)
-		}
-		if !strings.Contains(d.Log(), "could not be sent") {
-			t.Error("nobody is told")
-		}
-		if why := d.rebills(t, sub)[0].Decline; why == nil || why.Message != "The rebill could not be sent." {
-			t.Errorf("the rebill was declined for %+v", why)
-		}
-		d.SetGateway(t, d.Shop, func(*merchant.GatewayAccount) {})
-		d.bill(t, 0) // the account is left alone for a while
-		d.Time.Pass(time.Hour)
-		d.bill(t, 1)
-		if after := d.Subscription(t, sub.ID); after.SuccessfulCount != 1 {
-			t.Errorf("the next try billed %d", after.SuccessfulCount)
-		}
-	})
-}
-
 func TestNothingIsSentWithAnAccountNumberThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d desk) {

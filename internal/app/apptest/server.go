@@ -159,7 +159,7 @@ func (s *Server) Stop(t testing.TB) {
 func configuration(t testing.TB, env *storetest.Env, options Options) config.Config {
 	t.Helper()
 	settings := config.Settings{
-		Database:   config.Database{DatabaseURL: env.URL, EncryptionKeys: vault.GenerateKey()},
+		Database:   config.Database{DatabaseURL: withFewConnections(env), EncryptionKeys: vault.GenerateKey()},
 		AdminToken: AdminToken, LookupSchedule: "1h", DatabaseTimeout: "1m", // a machine with much to do is slow
 	}
 	if options.Change != nil {
@@ -174,6 +174,15 @@ func configuration(t testing.TB, env *storetest.Env, options Options) config.Con
 		cfg.Rates[scope] = options.Rates[scope]
 	}
 	return cfg
+}
+
+// withFewConnections is the address of a database that gets no more connections than an app needs which one test talks to: they
+// are a tenth of what PostgreSQL costs a run of all tests.
+func withFewConnections(env *storetest.Env) string {
+	if env.Engine != "postgres" {
+		return env.URL
+	}
+	return env.URL + "&pool_max_conns=4"
 }
 
 // patience is how long an answer may take before a test gives up.
