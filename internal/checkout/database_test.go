@@ -78,6 +78,22 @@ func TestADatabaseThatFailsIsNoAnswer(t *testing.T) {
 	})
 }
 
+// TestAChargebackThatNobodyCouldBeToldOfIsNotTaken: what its merchant has attached to the purchase cannot be read.
+func TestAChargebackThatNobodyCouldBeToldOfIsNotTaken(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		till.Env.WebhookProfile(t, till.Shop.ID, func(p *merchant.WebhookProfile) { *p = till.Shop.Profile; p.FullPayload = true })
+		paid, setup := till.Paid(t, approved).Transaction, till.Setup(t, till.Shop)
+		till.Env.Exec(t, `ALTER TABLE sessions RENAME COLUMN options TO hidden`)
+		_, err := till.TakeChargebacks(t.Context(), setup, checkout.ChargebackReport{
+			GatewayID: till.Shop.Gateway.ID, Chargebacks: []checkout.ReportedChargeback{report(paid)},
+		})
+		if err == nil || till.Env.Count(t, "chargebacks") != 0 {
+			t.Errorf("%d chargebacks were taken: %v", till.Env.Count(t, "chargebacks"), err)
+		}
+	})
+}
+
 // TestASessionThatCouldNotBeReadIsNotMissing: its merchant would take it for one that never was.
 func TestASessionThatCouldNotBeReadIsNotMissing(t *testing.T) {
 	t.Parallel()

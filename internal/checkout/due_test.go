@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,21 @@ func TestTheEndOfASessionIsToldOnce(t *testing.T) {
 		}
 		if got := storetest.Scalar[int](t, till.Env, `SELECT COUNT(*) FROM sessions WHERE status = 'EXPIRED'`); got != 1 {
 			t.Errorf("%d sessions have ended", got)
+		}
+	})
+}
+
+// TestWhatIsSetAsideTakesNobodysPlace, however much of it there is.
+func TestWhatIsSetAsideTakesNobodysPlace(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		till.Session(t, storetest.ExpiresIn(time.Hour))
+		for range 200 { // as many as are read at a time
+			till.SetAside(t.Context(), till.Shop.ID, payment.NewID(), errors.New("something else"))
+		}
+		till.Time.Pass(time.Hour)
+		if n, err := till.RunDue(t.Context(), till.Time.Now()); n != 1 || err != nil {
+			t.Errorf("%d were ended beside them: %v", n, err)
 		}
 	})
 }
