@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -45,6 +46,8 @@ func (a *API) address(in *web.Reader, name string, bad payment.Fields) string {
 	}
 	if fault := merchant.AddressFault(text, a.Environment); fault != "" {
 		bad.Add(name, fault)
+	} else if sent, err := url.Parse(text); err == nil && len(sent.String()) > maxAddress {
+		bad.Add(name, "As browsers are sent there, an address has at most 2048 bytes.") // its letters may be several each
 	}
 	return text
 }

@@ -74,5 +74,7 @@ func TestCreateTakesOptions(t *testing.T) {
 		s.TryCreate(t, apptest.Direct().With(body{"return_url": "http://shop.example/back"})).
 			WantBad(t, map[string]string{"return_url": "In production an address begins with https://."})
 		s.Create(t, apptest.Direct().With(body{"return_url": "https://shop.example/back"}))
+		s.TryCreate(t, apptest.Direct().With(body{"return_url": "https://shop.example/" + strings.Repeat("€", 2000)})).
+			WantBad(t, map[string]string{"return_url": "As browsers are sent there, an address has at most 2048 bytes."})
 	})
 }

@@ -67,17 +67,21 @@ func (d *Dashboard) leadToSignIn(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, target)
 }
 
+// seeOther leads to another page, without its filters where they are too long to be repeated.
 func seeOther(w http.ResponseWriter, target string) {
+	if len(target) > web.LongestLead {
+		target, _, _ = strings.Cut(target, "?")
+	}
 	w.Header().Set("Location", target)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusSeeOther)
 }
 
 // nextPath is where somebody goes who has signed in: a path of the dashboard, whatever
-// the address says.
+// the address says. One that is too long to be repeated is none.
 func nextPath(text string) string {
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Scheme != "" || parsed.Host != "" || parsed.User != nil || strings.ContainsAny(text, "\\\r\n\t") ||
+	if err != nil || len(url.QueryEscape(text)) > web.LongestLead/2 || parsed.Scheme != "" || parsed.Host != "" || parsed.User != nil || strings.ContainsAny(text, "\\\r\n\t") ||
 		!strings.HasPrefix(parsed.Path, "/dashboard/") || strings.Contains(parsed.Path, "..") || strings.HasPrefix(parsed.Path, signInPath) {
 		return "/dashboard/"
 	}

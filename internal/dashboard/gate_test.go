@@ -322,3 +322,22 @@ func TestASessionThatEndedSendsNoForm(t *testing.T) {
 		}
 	})
 }
+
+// TestNoAnswerRepeatsALongAddress comes from a link whose query no proxy could read in an answer's head.
+func TestNoAnswerRepeatsALongAddress(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	long := strings.Repeat("=", 3000)
+	code := browse(s, "POST", "/dashboard/sign-in/code/", "")
+	code.Body = url.Values{"code": {"123456"}, "next": {"/dashboard/?" + long}}.Encode()
+	for name, request := range map[string]apptest.Request{
+		"a deep link":                       browse(s, "GET", "/dashboard/transactions/?email="+long, ""),
+		"a code without a password":         code,
+		"who is signed in and follows next": browse(s, "GET", "/dashboard/sign-in/?next="+url.QueryEscape("/dashboard/?"+long), signedIn(t, s, store.Administrator)),
+	} {
+		answer := s.Do(t, request)
+		if to := answer.Header.Get("Location"); answer.Status != http.StatusSeeOther || len(to) > 2048 || !strings.HasPrefix(to, "/dashboard/") {
+			t.Errorf("%s: %d with %d bytes to %.60q", name, answer.Status, len(to), to)
+		}
+	}
+}

@@ -115,11 +115,22 @@ func isClean(escaped string) bool {
 	return clean == escaped || clean+"/" == escaped
 }
 
+// LongestLead is how long an address may be to which somebody is led. A proxy has room for 4 KiB of an answer's head,
+// and takes a process that sends more for one that fails: whoever could have us repeat any address would have it left
+// alone, by everybody.
+const LongestLead = 2 << 10
+
+var errTooLong = &StatusError{Status: http.StatusRequestURITooLong, Detail: "The address is too long."}
+
 // addSlash leads to the path that has a route. 308 keeps method and body.
 func addSlash(w http.ResponseWriter, r *http.Request) {
 	target := r.URL.EscapedPath() + "/"
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
+	}
+	if len(target) > LongestLead {
+		WriteError(w, r, errTooLong)
+		return
 	}
 	w.Header().Set("Location", target)
 	w.Header().Set("Cache-Control", "no-store")

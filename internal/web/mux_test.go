@@ -139,6 +139,24 @@ func TestAPathWithoutItsSlashLeadsToTheOneWithIt(t *testing.T) {
 	}
 }
 
+// TestALongAddressIsNotRepeated asks for what a proxy could not read the answer's head of.
+func TestALongAddressIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	mux := sampleMux(t)
+	for name, target := range map[string]string{
+		"a query": "/api/v1/payment-sessions?" + strings.Repeat("a", 5000), "a token": "/api/v1/payment-sessions/" + strings.Repeat("a", 5000),
+	} {
+		answer := call(t, mux, "GET", target)
+		if answer.Code != http.StatusRequestURITooLong || answer.Header().Get("Location") != "" || !strings.Contains(answer.Body.String(), `"status_code":414`) {
+			t.Errorf("%s: %d, %d bytes: %s", name, answer.Code, len(answer.Header().Get("Location")), answer.Body)
+		}
+	}
+	fits := "/api/v1/payment-sessions?" + strings.Repeat("a", 1900)
+	if answer := call(t, mux, "GET", fits); answer.Code != http.StatusPermanentRedirect {
+		t.Errorf("one that fits: %d", answer.Code)
+	}
+}
+
 func TestARedirectKeepsMethodAndBodyOverARealConnection(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(sampleMux(t))
