@@ -50,7 +50,8 @@ func (r *reader) alone(take func() error) error {
 
 func (r *reader) paymentStatus(s *iso20022.Status, it *item) {
 	it.clue = &clue{
-		endToEndID: s.EndToEndID, mandate: s.MandateReference, account: s.Account, amount: payment.Minor(s.AmountMinor), date: s.DueDate, text: s.Reason.Text,
+		endToEndID: s.EndToEndID, mandate: s.MandateReference, account: s.Account, amount: payment.Minor(s.AmountMinor), date: s.DueDate, isOfDueDate: true,
+		text: s.Reason.Text,
 	}
 	it.mean = func(found store.BankFileEntry, it *item) {
 		if s.Verdict == iso20022.Rejected {
@@ -195,7 +196,7 @@ func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, cha
 func (r *reader) entry(e *iso20022.Entry) error {
 	for i := range e.Lines {
 		l := &e.Lines[i]
-		it := &item{text: strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " "), line: store.BankLine{
+		it := &item{part: e.Statement, text: strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " "), line: store.BankLine{
 			Source: string(e.Statement.Kind), Kind: string(l.Kind), AmountMinor: payment.Minor(l.AmountMinor), ChargesMinor: payment.Minor(l.ChargesMinor),
 			Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: dateText(e.BookingDate), Reason: l.Reason.Code, Result: store.LineIgnored,
 			Reference: cmp.Or(l.EndToEndID, l.BlockID, e.Batch.BlockID, e.Batch.MessageID, l.MandateReference, l.BankReference, e.Reference),

@@ -2,11 +2,13 @@ package banking
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/checkout"
+	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
@@ -21,6 +23,8 @@ type item struct {
 	line store.BankLine
 	text string
 	clue *clue
+	// part is the statement of the file that it stands in, nil in a status report.
+	part *iso20022.Statement
 	// mayMiss tells a line that is about something else if nothing is found.
 	mayMiss bool
 	mean    func(found store.BankFileEntry, it *item)
@@ -85,7 +89,13 @@ func (r *reader) apply(items []*item) error {
 		if it.clue == nil {
 			continue
 		}
-		found := r.choose(alike[i], it.clue.date)
+		if alike[i], err = r.afresh(alike[i], touched); err != nil {
+			return err
+		}
+		found, err := r.choose(it, alike[i])
+		if err != nil {
+			return failure{err}
+		}
 		if found == nil {
 			if !it.mayMiss {
 				it.line.Result = store.LineUnmatched
@@ -110,6 +120,26 @@ func (r *reader) apply(items []*item) error {
 		return err
 	}
 	return r.writeDown(items)
+}
+
+// afresh reads collections anew of which one is to be chosen, when a line before has changed one of them.
+func (r *reader) afresh(alike []store.BankFileEntry, touched map[uuid.UUID]bool) ([]store.BankFileEntry, error) {
+	isTouched := func(e store.BankFileEntry) bool { return touched[e.TransactionID] }
+	if len(alike) < 2 || !slices.ContainsFunc(alike, isTouched) {
+		return alike, nil
+	}
+	if err := r.work(); err != nil {
+		return nil, err
+	}
+	clear(touched)
+	present := make([]store.BankFileEntry, len(alike))
+	for i, e := range alike {
+		var err error
+		if present[i], err = r.tenant(r.account).BankEntry(r.ctx, e.TransactionID); err != nil {
+			return nil, failure{err}
+		}
+	}
+	return present, nil
 }
 
 // longestReference is how much of a bank's reference is kept: more is no reference, and no index takes it.

@@ -21,7 +21,9 @@ type clue struct {
 	account    sepa.IBAN
 	amount     payment.Minor // 0 when it is not said
 	date       time.Time     // of the booking; zero when it is not said
-	text       string
+	// isOfDueDate tells that the day is not the booking's, but that on which the collection was due.
+	isOfDueDate bool
+	text        string
 }
 
 // lookBack is how long after its due date a collection can come back: thirteen months, and the days it takes.
@@ -152,24 +154,6 @@ func (r *reader) window(booked time.Time) (by, from string) {
 		booked = r.now
 	}
 	return booked.Format(time.DateOnly), booked.Add(-lookBack).Format(time.DateOnly)
-}
-
-// choose takes one of several collections that would do, the latest first: one that is known to have come back on that
-// day, because a bank tells the same booking in up to three files, or else one that has not come back. Two lines of
-// one file are two bookings, and never the same collection.
-func (r *reader) choose(entries []store.BankFileEntry, booked time.Time) *store.BankFileEntry {
-	isSame := func(e store.BankFileEntry) bool { return e.IsBack && dateText(e.BackAt) == dateText(booked) }
-	isOpen := func(e store.BankFileEntry) bool { return !e.IsBack && !e.IsDeclined }
-	isAny := func(store.BankFileEntry) bool { return true }
-	for _, fits := range []func(store.BankFileEntry) bool{isSame, isOpen, isAny} {
-		for i := range entries {
-			if e := &entries[i]; fits(*e) && (len(entries) == 1 || !r.chosen[e.TransactionID]) {
-				r.chosen[e.TransactionID] = true
-				return e
-			}
-		}
-	}
-	return nil
 }
 
 // debits tells whether a collection is from an account: their endings are the same for many.

@@ -98,14 +98,14 @@ type reader struct {
 	settling         []settlement
 	returning        []returned
 	// chosen are the collections that lines of this file were found to speak of.
-	chosen map[uuid.UUID]bool
+	chosen map[pick]bool
 	now    time.Time
 	// along is written with what a line is found to mean, nil for nothing.
 	along func(*store.Tx)
 }
 
 func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
-	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)}, chosen: map[uuid.UUID]bool{}, now: b.Checkout.Clock.Now()}
+	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)}, chosen: map[pick]bool{}, now: b.Checkout.Clock.Now()}
 	hash, err := r.pass(member, io.Discard)
 	if err != nil {
 		return r.reading, err

@@ -254,6 +254,10 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 			debits, err := scope.DebitsByID(ctx, []uuid.UUID{one.ID})
 			return some(len(debits), err)
 		},
+		"BankNews": func(ctx context.Context, scope store.Tenant) int {
+			news, err := scope.BankNews(ctx, store.BankLine{}, statement.ID, []uuid.UUID{takenBack.ID})
+			return some(len(news), err)
+		},
 		"StrandedRefunds": func(ctx context.Context, scope store.Tenant) int {
 			ids, err := scope.StrandedRefunds(ctx, one.GatewayID, 10)
 			return some(len(ids), err)

@@ -1,0 +1,113 @@
+package banking
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sepad/internal/iso20022"
+	"sepad/internal/store"
+)
+
+// pick is a collection that a line was found to speak of, in a part of its file; nil where the file has none.
+type pick struct {
+	transactionID uuid.UUID
+	part          *iso20022.Statement
+}
+
+// choose takes one of several collections that would do, the latest first: one that was due on the day that is named, one that is
+// known to have come back on that day, because a bank tells the same booking in up to three files, one of which another kind
+// of file has said that it did not go through, or else one that has not come back. Two lines of one statement are two
+// bookings, and never the same collection.
+func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFileEntry, error) {
+	day := dateText(it.clue.date)
+	isDue := func(e store.BankFileEntry) bool { return it.clue.isOfDueDate && e.DueDate == day }
+	isSame := func(e store.BankFileEntry) bool { return e.IsBack && dateText(e.BackAt) == day }
+	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
+	isAny := func(store.BankFileEntry) bool { return true }
+	if found := r.first(it, entries, isDue, isSame); found != nil {
+		return found, nil
+	}
+	told, err := r.told(it, entries)
+	if err != nil || told == doubtful {
+		return nil, err
+	}
+	isTold := func(e store.BankFileEntry) bool { return e.TransactionID == told }
+	return r.first(it, entries, isTold, isOpen, isAny), nil
+}
+
+// first gives the first collection by the first rule that fits one, and notes it.
+func (r *reader) first(it *item, entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bool) *store.BankFileEntry {
+	for _, fits := range rules {
+		for i := range entries {
+			picked := pick{entries[i].TransactionID, it.part}
+			if fits(entries[i]) && (len(entries) == 1 || !r.chosen[picked]) {
+				r.chosen[picked] = true
+				return &entries[i]
+			}
+		}
+	}
+	return nil
+}
+
+// isBad tells a collection that did not go through.
+func isBad(e store.BankFileEntry) bool { return e.IsBack || e.IsDeclined }
+
+// sameNews is how far apart two kinds of files tell of one booking: a status report as it comes, and the statement with its own day
+// and a weekend between them.
+const sameNews = 5 * 24 * time.Hour
+
+// doubtful stands for a collection that nobody but a person can name.
+var doubtful = uuid.Max
+
+// told finds the collection among several of which it is known that it did not go through, but not by this kind of file: a
+// line without a name that brings the same news repeats it, and must not take the money of the month before for gone as well.
+// Where it may as well be a later one's, or has another reason, a person has to say so.
+func (r *reader) told(it *item, entries []store.BankFileEntry) (uuid.UUID, error) {
+	if len(entries) < 2 || it.line.IsCredit || !slices.ContainsFunc(entries, isBad) {
+		return uuid.Nil, nil
+	}
+	news, err := r.tenant(r.account).BankNews(r.ctx, it.line, r.statement.ID, transactionsOf(entries))
+	if err != nil {
+		return uuid.Nil, err
+	}
+	at := r.now
+	if !it.clue.isOfDueDate {
+		at = cmp.Or(it.clue.date, r.now)
+	}
+	isFree := func(e store.BankFileEntry) bool { return isBad(e) && !r.chosen[pick{e.TransactionID, it.part}] }
+	for _, e := range entries {
+		if news[e.TransactionID].IsOfThisFile && isFree(e) {
+			return e.TransactionID, nil // the file is read again
+		}
+	}
+	for i, e := range entries {
+		known, isKnown := news[e.TransactionID]
+		if !isKnown || !isFree(e) || known.At.Sub(at).Abs() > sameNews {
+			continue
+		}
+		isLater := func(e store.BankFileEntry) bool { return !isBad(e) }
+		if slices.ContainsFunc(entries[:i], isLater) || !isSameReason(known.Reason, it.line.Reason) {
+			it.line.Note = "It may repeat what is known of " + e.EndToEndID + ", or be another payment of the same payer."
+			return doubtful, nil
+		}
+		return e.TransactionID, nil
+	}
+	return uuid.Nil, nil
+}
+
+// isSameReason tells reasons that do not contradict each other: some files leave theirs away.
+func isSameReason(one, other string) bool {
+	return one == "" || other == "" || strings.EqualFold(one, other)
+}
+
+func transactionsOf(entries []store.BankFileEntry) []uuid.UUID {
+	ids := make([]uuid.UUID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.TransactionID
+	}
+	return ids
+}
