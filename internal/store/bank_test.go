@@ -109,6 +109,9 @@ func TestACollectionIsTakenOnce(t *testing.T) {
 			if !errors.Is(err, store.ErrStale) {
 				t.Errorf("gave %v", err)
 			}
+			if files, err := env.Store.Tenant(shop.ID).UnfinishedBankFiles(t.Context(), one.GatewayID); err != nil || len(files) != 0 {
+				t.Errorf("%d files are still to be made: %v", len(files), err)
+			}
 		})
 	})
 }

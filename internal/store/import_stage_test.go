@@ -47,3 +47,49 @@ func TestAFileFindsChargebacksOfItsAccount(t *testing.T) {
 		})
 	})
 }
+
+// TestALineOfAnotherKindDiffers, also where all else is the same.
+func TestALineOfAnotherKindDiffers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		known, importID := collected(t, env, shop).Transaction, payment.NewID()
+		env.Write(t, func(tx *store.Tx) error {
+			err := tx.Stage(importID, []store.Staged{{Line: 2, Transaction: payment.Transaction{
+				ID: payment.NewID(), TenantID: shop.ID, MerchantTransactionID: known.MerchantTransactionID, Status: known.Status, Type: payment.Refund,
+				AmountMinor: known.AmountMinor, Currency: known.Currency, ProcessedAt: env.Now,
+			}}})
+			if err != nil {
+				return err
+			}
+			found, err := tx.DifferentStaged(shop.ID, importID, shop.Gateway.ID)
+			if len(found) != 1 || found[0].Reported.Type != payment.Refund {
+				t.Errorf("%d lines differ", len(found))
+			}
+			return err
+		})
+	})
+}
+
+// TestAChargebackWaitsForItsOwnPayment, which it knows by either name.
+func TestAChargebackWaitsForItsOwnPayment(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		env.InsertChargebacks(t, []payment.Chargeback{{
+			ID: payment.NewID(), TenantID: shop.ID, GatewayID: shop.Gateway.ID, MerchantTransactionID: "TXN-HERE", GatewayReference: "GW-HERE", AmountMinor: 100,
+			Currency: "EUR", ReportedAt: env.Now, Source: payment.ChargebackImported, CreatedAt: env.Now, UpdatedAt: env.Now,
+		}})
+		for of, want := range map[payment.Transaction]bool{
+			{MerchantTransactionID: "TXN-HERE"}:                                true,
+			{MerchantTransactionID: "TXN-OTHER", GatewayReference: "GW-HERE"}:  true,
+			{MerchantTransactionID: "TXN-OTHER", GatewayReference: "GW-OTHER"}: false,
+			{MerchantTransactionID: "TXN-OTHER"}:                               false,
+		} {
+			of.GatewayID = shop.Gateway.ID
+			if found, err := env.Store.Tenant(shop.ID).UnlinkedChargeback(t.Context(), of); err != nil || (found != nil) != want {
+				t.Errorf("%s %s: found %t, want %t: %v", of.MerchantTransactionID, of.GatewayReference, found != nil, want, err)
+			}
+		}
+	})
+}

@@ -86,8 +86,10 @@ func TestMailsInLine(t *testing.T) {
 			mail.Status, mail.FailureCount, mail.Result = store.MailPending, 1, "451"
 			env.Write(t, func(tx *store.Tx) error { tx.RecordMail(mail, 0); return nil })
 			claim(1)
+			late := mail // of a sender whose lease was over
 			mail.Status, mail.Result = store.MailSent, ""
 			env.Write(t, func(tx *store.Tx) error { tx.RecordMail(mail, time.Hour); return nil })
+			env.Write(t, func(tx *store.Tx) error { tx.RecordMail(late, 0); return nil })
 			claim(0)
 			if counts, err := env.Store.CountMails(t.Context()); err != nil || counts.Pending != 0 || counts.Failed != 0 {
 				t.Errorf("%+v, %v", counts, err)

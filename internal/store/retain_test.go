@@ -232,3 +232,14 @@ func TestTheBytesOfOldFilesAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatCannotBeReadIsNotForgottenSilently: whoever sweeps would take it for done.
+func TestWhatCannotBeReadIsNotForgottenSilently(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		env.Exec(t, `ALTER TABLE leads RENAME TO hidden`)
+		if n, err := env.Store.ForgetSessions(t.Context(), env.Now, env.Now, 10, nobody); err == nil {
+			t.Errorf("%d sessions are forgotten, and no error", n)
+		}
+	})
+}

@@ -117,6 +117,23 @@ func TestSetupSecrets(t *testing.T) {
 		})
 	})
 
+	t.Run("a record that cannot be read is told, of whatever kind", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			shop := env.Shop(t)
+			for i, kind := range []string{"gateway", "webhook_profile", "hosted_page", "offer", "campaign"} {
+				if storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM setup_records WHERE kind = $1`, kind) == 0 {
+					t.Fatalf("the shop has no %s", kind)
+				}
+				env.Exec(t, `UPDATE setup_records SET document = 'x' || document WHERE kind = $1`, kind)
+				if _, err := env.Store.Setup(t.Context(), shop.ID, int64(99+i)); err == nil || !strings.Contains(err.Error(), kind) {
+					t.Errorf("%s: %v", kind, err)
+				}
+				env.Exec(t, `UPDATE setup_records SET document = substr(document, 2) WHERE kind = $1`, kind)
+			}
+		})
+	})
+
 	t.Run("a sealed text cannot be moved to another record", func(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, env *storetest.Env) {
