@@ -157,3 +157,36 @@ func TestAnAnswerThatCannotBeOpenedHoldsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestALostRebillThatCameBackWithoutItsName: the bank names the mandate alone, which the payments before it have as well. None of
+// them is taken for gone while the rebill is in a file that was taken in, but is not opened yet: the one before it is not settled.
+func TestALostRebillThatCameBackWithoutItsName(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		d := openBankDrill(t, env)
+		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
+		d.Advance(t, 24*24*time.Hour)
+		restore := d.save(t, env)
+		for range 46 {
+			d.Advance(t, 24*time.Hour)
+		}
+		if files := len(d.sent(t)); files != 3 {
+			t.Fatalf("%d files have left", files)
+		}
+		after, restored := restore()
+		if _, err := after.App.Banking.AdoptSent(t.Context(), after.account(t)); err != nil {
+			t.Fatal(err)
+		}
+		mandate := storetest.Scalar[string](t, restored, `SELECT mandate_reference FROM transactions WHERE type = 'sdd_sale'`)
+		answer := booking("A", "DBIT", "IDDT", "UPDD", "NOTPROVIDED", "49.00", `<RtrInf><Rsn><Cd>MD06</Cd></Rsn></RtrInf>`)
+		day := "<BookgDt><Dt>" + after.Now(t).Format(time.DateOnly) + "</Dt></BookgDt><BkTxCd>"
+		after.hear(t, "a.xml", strings.Replace(strings.Replace(answer, "</EndToEndId>", "</EndToEndId><MndtId>"+mandate+"</MndtId>", 1), "<BkTxCd>", day, 1))
+		if _, err := after.App.Banking.Resume(t.Context(), after.account(t)); err != nil {
+			t.Fatal(err)
+		}
+		back := storetest.Scalar[int](t, restored, `SELECT COUNT(*) FROM transactions WHERE status = 'charged_back'`)
+		if open := storetest.Scalar[int](t, restored, `SELECT COUNT(*) FROM bank_lines WHERE result = 'unmatched'`); back != 0 || open != 1 {
+			t.Errorf("%d payments are charged back, %d lines are open", back, open)
+		}
+	})
+}

@@ -28,6 +28,9 @@ func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFil
 	isSame := func(e store.BankFileEntry) bool { return e.IsBack && dateText(e.BackAt) == day }
 	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
 	isAny := func(store.BankFileEntry) bool { return true }
+	if isLost, err := r.mayBeLost(it, entries); err != nil || isLost {
+		return nil, err
+	}
 	if found := r.first(it, entries, isDue, isSame); found != nil {
 		return found, nil
 	}
@@ -97,6 +100,20 @@ func (r *reader) told(it *item, entries []store.BankFileEntry) (uuid.UUID, error
 		return e.TransactionID, nil
 	}
 	return uuid.Nil, nil
+}
+
+// mayBeLost tells a line without a name that may speak of a later collection than those that are known: one that left after a
+// backup and is in a file that was taken in, but has not been opened here again. The line is read again when the account goes on.
+func (r *reader) mayBeLost(it *item, entries []store.BankFileEntry) (bool, error) {
+	if it.isNamed || it.line.IsCredit || len(entries) == 0 {
+		return false, nil
+	}
+	by, _ := r.window(it.clue.date)
+	is, err := r.tenant(r.account).HasLostDebit(r.ctx, r.account.ID, it.clue.amount, entries[0].DueDate, by)
+	if is {
+		it.line.Note = "It may be of a payment that left after the backup and is not known here yet."
+	}
+	return is, err
 }
 
 // isSameReason tells reasons that do not contradict each other: some files leave theirs away.

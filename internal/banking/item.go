@@ -27,6 +27,8 @@ type item struct {
 	part *iso20022.Statement
 	// mayMiss tells a line that is about something else if nothing is found.
 	mayMiss bool
+	// isNamed tells that what was found has the name that the line has.
+	isNamed bool
 	mean    func(found store.BankFileEntry, it *item)
 }
 

@@ -45,6 +45,9 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 			return nil, err
 		}
 	}
+	for i, it := range items {
+		it.isNamed = len(found[i]) > 0
+	}
 	ofMandate := func(c *clue) string {
 		if c.amount == 0 || payment.HasOurForm(c.endToEndID) {
 			return ""

@@ -146,6 +146,13 @@ func (t Tenant) LostDebits(ctx context.Context, gatewayID uuid.UUID) ([]string, 
 	return db.Collect(result, err, func(r db.Rows) (name string, err error) { return name, r.Scan(&name) })
 }
 
+// HasLostDebit tells of one of an amount that was due after a day and by another.
+func (t Tenant) HasLostDebit(ctx context.Context, gatewayID uuid.UUID, amount payment.Minor, after, by string) (has bool, err error) {
+	result, err := t.Query(ctx, `SELECT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND a.sequence_type <> ''
+		AND a.amount_minor = $3 AND a.due_date > $4 AND a.due_date <= $5 AND `+unknown+`)`, gatewayID, amount, after, by)
+	return db.One(result, err, func(r db.Rows) (has bool, err error) { return has, r.Scan(&has) })
+}
+
 // RenameRebill calls a rebill that waits as the bank has it.
 func (tx *Tx) RenameRebill(tenantID uuid.UUID, rebill WaitingRebill, to string) {
 	tx.Then(`UPDATE transactions AS t SET merchant_transaction_id = $4, updated_at = $5

@@ -225,7 +225,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		tx.AddBankPart(closed, 1, "sealed")
 		tx.PutBankStatement(statement)
 		tx.AddBankStatementPart(statement, 1, "sealed")
-		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "TXN-20260101-LOST", Position: 7}, {EndToEndID: "TXN-20260101-GONE", Position: 8, SequenceType: "RCUR"}})
+		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "TXN-20260101-LOST", Position: 7}, {EndToEndID: "TXN-20260101-GONE", Position: 8, SequenceType: "RCUR", DueDate: "2026-01-02"}})
 		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
 		return nil
 	})
@@ -326,6 +326,10 @@ func entryReads(one payment.Transaction, file store.BankFile) map[string]func(co
 		"Collected": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.Collected(ctx, block, 0, 10)
 			return some(len(rows), err)
+		},
+		"HasLostDebit": func(ctx context.Context, scope store.Tenant) int {
+			has, err := scope.HasLostDebit(ctx, one.GatewayID, 0, "", "9999-12-31")
+			return found(has, err)
 		},
 		"Presented": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.Presented(ctx, []uuid.UUID{one.ID})
