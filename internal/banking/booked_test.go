@@ -115,3 +115,29 @@ func TestChargesOfAReturnAreToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// A bank may list some of the payments of a booking: what the others come to is not taken for its charges.
+func TestAReturnThatIsNotListedIsNoCharge(t *testing.T) {
+	t.Parallel()
+	const moved, reason = `<AmtDtls><TxAmt><Amt Ccy="EUR">49.00</Amt></TxAmt></AmtDtls>`, `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, apptest.Approved)[0]
+		reference := b.statusOf(t, paid).MerchantTransactionID
+		for _, one := range []struct {
+			count, amount, more string
+			want                banking.Counts
+		}{
+			{"2", "98.00", moved, banking.Counts{Unmatched: 1}},
+			{"2", "98.00", "", banking.Counts{Unmatched: 1}},
+			{"2", "49.00", moved, banking.Counts{Returned: 1}}, // what was collected together
+			{"1", "52.00", moved, banking.Counts{Known: 1}},
+		} {
+			answer := booking("DBIT", "UPDD", one.amount, reference, one.more+reason)
+			answer = strings.Replace(answer, "<NtryDtls>", "<NtryDtls><Btch><NbOfTxs>"+one.count+"</NbOfTxs></Btch>", 1)
+			if counts := b.read(t, answer); counts != one.want {
+				t.Errorf("%+v gives %+v", one, counts)
+			}
+		}
+	})
+}

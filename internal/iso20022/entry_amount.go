@@ -1,6 +1,10 @@
 package iso20022
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
 
 // settleAmounts says what each line is worth and what the bank took for itself. A returned debit of 50.00 with 3.00 of
 // charges may be booked as 53.00 with both named, as 53.00 with only 50.00 named, as 50.00 with the charges booked
@@ -10,7 +14,7 @@ func (entry *Entry) settleAmounts(e *element) {
 	for _, group := range e.all("NtryDtls") {
 		details = append(details, group.all("TxDtls")...)
 	}
-	isAlone := len(entry.Lines) == 1
+	isAlone, isShort := len(entry.Lines) == 1, entry.isShort(len(details))
 	for i := range entry.Lines {
 		line := &entry.Lines[i]
 		source := e
@@ -22,9 +26,19 @@ func (entry *Entry) settleAmounts(e *element) {
 			included, apart = readCharges(e)
 		}
 		line.ChargesMinor, line.chargesInside = included+apart, included
-		entry.settleLine(line, source, e, isAlone)
+		entry.settleLine(line, source, e, isAlone && !isShort)
 	}
 	entry.explain()
+	if isShort && (entry.IsUnexplained || entry.ChargesMinor > 0) && entry.Problem == "" {
+		entry.Problem = "The booking is of " + entry.Batch.Count + " payments that came back, and not all of them are listed."
+	}
+}
+
+// isShort tells a booking of payments that came back of which the bank lists some: what the others come to is not its charges.
+func (entry *Entry) isShort(listed int) bool {
+	count, err := strconv.Atoi(entry.Batch.Count)
+	isReturned := func(l Line) bool { return l.Kind == Returned }
+	return err == nil && listed > 0 && count > listed && slices.ContainsFunc(entry.Lines, isReturned)
 }
 
 // settleLine finds the line's own amount: what was instructed, else what was moved, else what the details say, else,
