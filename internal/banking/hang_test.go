@@ -1,6 +1,7 @@
 package banking_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -76,6 +77,19 @@ func (p *tarPit) account(t *testing.T, b *bundle) *banking.Account {
 	account, err := b.App.Banking.Find(t.Context(), "Hanging bank")
 	must(t, err)
 	return account
+}
+
+// TestWhoTriesAServerThatHangsIsToldSo has an operator ask over HTTP, where nobody is waited for beyond a minute.
+func TestWhoTriesAServerThatHangsIsToldSo(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	b := setup(t, s)
+	hanging := newTarPit(t).account(t, b)
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	if err := s.App.Banking.Test(ctx, hanging); err == nil || ctx.Err() != nil {
+		t.Errorf("%v; given up by the caller: %v", err, ctx.Err())
+	}
 }
 
 // TestAServerThatHangsHoldsUpNoOtherBank: the file of another account is delivered while somebody still waits for it.

@@ -190,9 +190,15 @@ func (b *Banking) Download(ctx context.Context, file store.BankFile, out io.Writ
 	return b.Content(ctx, file, out)
 }
 
+// trialPatience is how long somebody waits who tries a place: whoever asks over HTTP is given up after a minute, and
+// would not be told that it hangs.
+const trialPatience = 20 * time.Second
+
 // Test tries an account's place for somebody, who is noted.
 func (b *Banking) Test(ctx context.Context, account *Account) error {
-	came := b.try(ctx, account)
+	timed, cancel := context.WithTimeout(ctx, trialPatience)
+	defer cancel()
+	came := b.try(timed, account)
 	return errors.Join(came, b.store().Note(ctx, store.Deed{
 		Action: "gateway.test", ObjectType: "gateway", ObjectID: account.ID.String(), TenantID: account.Setup.Tenant.ID, After: map[string]any{"ok": came == nil},
 	}))
