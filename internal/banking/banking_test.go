@@ -21,6 +21,7 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/listing"
+	"sepad/internal/store/storetest"
 )
 
 const houseBank = "019d0000-0000-7000-8000-0000000000b1"
@@ -98,8 +99,9 @@ func (b *bundle) cutOff(t *testing.T) {
 }
 
 // answer has the bank played, and reads what it says.
-func (b *bundle) answer(t *testing.T, shape playedbank.Shape) (counts banking.Counts) {
+func (b *bundle) answer(t *testing.T, shape playedbank.Shape) banking.Counts {
 	t.Helper()
+	before := b.heard(t)
 	_, err := b.App.Banking.Answer(b.account, shape, nil, b.Now(t))
 	must(t, err)
 	readings, err := b.App.Banking.Receive(t.Context(), b.account)
@@ -108,12 +110,25 @@ func (b *bundle) answer(t *testing.T, shape playedbank.Shape) (counts banking.Co
 		if reading.Problem != "" {
 			t.Errorf("%s: %s", reading.Name, reading.Problem)
 		}
-		counts.Settled += reading.Counts.Settled
-		counts.Rejected += reading.Counts.Rejected
-		counts.Returned += reading.Counts.Returned
-		counts.Unmatched += reading.Counts.Unmatched
 	}
-	return counts
+	// The service looks by itself every minute, and may have been faster.
+	apptest.Eventually(t, "all is read", func() bool {
+		return storetest.Scalar[int](t, b.Env, `SELECT COUNT(*) FROM bank_statements WHERE state = 'reading'`) == 0
+	})
+	after := b.heard(t)
+	return banking.Counts{
+		Settled: after.Settled - before.Settled, Rejected: after.Rejected - before.Rejected, Returned: after.Returned - before.Returned,
+		Unmatched: after.Unmatched - before.Unmatched,
+	}
+}
+
+// heard counts what became of the lines that were read, whoever has read them.
+func (b *bundle) heard(t *testing.T) banking.Counts {
+	t.Helper()
+	of := func(result store.BankLineResult) int {
+		return storetest.Scalar[int](t, b.Env, `SELECT COUNT(*) FROM bank_lines WHERE result = $1`, string(result))
+	}
+	return banking.Counts{Settled: of(store.LineSettled), Rejected: of(store.LineRejected), Returned: of(store.LineReturned), Unmatched: of(store.LineUnmatched)}
 }
 
 func (b *bundle) statusOf(t *testing.T, id string) payment.Transaction {

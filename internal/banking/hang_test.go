@@ -1,7 +1,6 @@
 package banking_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -79,16 +78,14 @@ func (p *tarPit) account(t *testing.T, b *bundle) *banking.Account {
 	return account
 }
 
-// TestWhoTriesAServerThatHangsIsToldSo has an operator ask over HTTP, where nobody is waited for beyond a minute.
+// TestWhoTriesAServerThatHangsIsToldSo before the silence is over, after which nobody over HTTP is waited for.
 func TestWhoTriesAServerThatHangsIsToldSo(t *testing.T) {
 	t.Parallel()
-	s := apptest.SQLite(t, apptest.Options{})
-	b := setup(t, s)
+	b := setup(t, apptest.SQLite(t, apptest.Options{}))
 	hanging := newTarPit(t).account(t, b)
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
-	defer cancel()
-	if err := s.App.Banking.Test(ctx, hanging); err == nil || ctx.Err() != nil {
-		t.Errorf("%v; given up by the caller: %v", err, ctx.Err())
+	impatient := banking.Banking{Checkout: b.App.Checkout, Logger: b.App.Banking.Logger, Silence: 300 * time.Millisecond}
+	if err := impatient.Test(t.Context(), hanging); err == nil || err.Error() != "the bank's server cannot be used: it was not done after 100ms" {
+		t.Errorf("got %v", err)
 	}
 }
 

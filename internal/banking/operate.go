@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -190,15 +191,16 @@ func (b *Banking) Download(ctx context.Context, file store.BankFile, out io.Writ
 	return b.Content(ctx, file, out)
 }
 
-// trialPatience is how long somebody waits who tries a place: whoever asks over HTTP is given up after a minute, and
-// would not be told that it hangs.
-const trialPatience = 20 * time.Second
-
-// Test tries an account's place for somebody, who is noted.
+// Test tries an account's place for somebody, who is noted. He waits for a third of what a server may be silent for: whoever asks over
+// HTTP is given up after a minute, and would not be told that it hangs.
 func (b *Banking) Test(ctx context.Context, account *Account) error {
-	timed, cancel := context.WithTimeout(ctx, trialPatience)
+	patience := cmp.Or(b.Silence, usualSilence) / 3
+	timed, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	came := b.try(timed, account)
+	if came != nil && errors.Is(timed.Err(), context.DeadlineExceeded) {
+		came = fmt.Errorf("%w: it was not done after %s", errAway, patience)
+	}
 	return errors.Join(came, b.store().Note(ctx, store.Deed{
 		Action: "gateway.test", ObjectType: "gateway", ObjectID: account.ID.String(), TenantID: account.Setup.Tenant.ID, After: map[string]any{"ok": came == nil},
 	}))
