@@ -11,8 +11,10 @@
 package door
 
 import (
+	"io"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"sepad/internal/clock"
@@ -53,6 +55,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
+// What comes after an answer that was the last one is read for so long, and so much of it: more than proxies let through.
+const (
+	farewellPatience = 500 * time.Millisecond
+	longestFarewell  = 256 << 10
+)
+
 // connection is read by one goroutine at a time, as net/http does.
 type connection struct {
 	net.Conn
@@ -67,25 +75,58 @@ type connection struct {
 	prolonged bool
 	// late is for how long others were turned away before net/http was shown anything, until it says how long it waits.
 	late time.Duration
+	// isWithin tells that more may come of a request that has begun, isClosing that nobody is shown it any more.
+	isWithin, isClosing atomic.Bool
 }
 
 // CloseWrite is asked for by net/http where it has answered before all has come: whoever still sends would lose the answer
 // if the connection were closed at once.
 func (c *connection) CloseWrite() error {
+	c.isWithin.Store(false) // net/http waits by itself
+	return c.closeWrite()
+}
+
+func (c *connection) closeWrite() error {
 	if halves, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return halves.CloseWrite()
 	}
 	return nil
 }
 
+// Close is called by net/http at once when it has refused a head, with the body still to come. That would be a reset: a
+// proxy that is still sending takes it for a process that fails, and leaves that alone, for everybody.
+func (c *connection) Close() error {
+	if !c.isWithin.Load() {
+		return c.Conn.Close()
+	}
+	if !c.isClosing.Swap(true) {
+		go c.takeLeave()
+	}
+	return nil
+}
+
+// takeLeave reads on until the caller has seen the answer. Nobody is left to be told of errors.
+func (c *connection) takeLeave() {
+	end := time.AfterFunc(farewellPatience, func() { _ = c.Conn.Close() }) // whatever deadlines net/http sets meanwhile
+	if c.closeWrite() == nil {
+		_, _ = io.CopyN(io.Discard, c.Conn, longestFarewell)
+	}
+	end.Stop()
+	_ = c.Conn.Close()
+}
+
 // Read reads what comes next, except for requests that are turned away.
 func (c *connection) Read(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
+		if c.isClosing.Load() {
+			return 0, net.ErrClosed
+		}
 		if n == 0 || err != nil {
 			return n, err
 		}
 		request, isWhole := c.framing.follow(p[:n])
+		c.isWithin.Store(c.framing.isWithin())
 		if !isWhole {
 			return n, c.show()
 		}

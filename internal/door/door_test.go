@@ -159,6 +159,54 @@ func TestWhoSendsTooMuchHearsSo(t *testing.T) {
 	<-sent
 }
 
+// TestWhoIsRefusedMayFinish sends what net/http refuses by its head alone, with a body that is still coming. A proxy that is
+// told so by a reset takes the process for one that fails.
+func TestWhoIsRefusedMayFinish(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	half := strings.Repeat("a", 30_000)
+	for name, head := range map[string]string{
+		"a host that is none":       "POST / HTTP/1.1\r\nHost: a{b\r\nContent-Length: 60000\r\n\r\n",
+		"a header that is not text": "POST / HTTP/1.1\r\nHost: x\r\nX-A: \x01\r\nContent-Length: 60000\r\n\r\n",
+		"a first line that is none": "POST\r\n",
+	} {
+		connection, reader := dial(t, h)
+		if _, err := io.WriteString(connection, head+half); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil || response.StatusCode != http.StatusBadRequest {
+			t.Fatalf("%s: %v, %v", name, response, err)
+		}
+		for range 3 { // a reset is heard of by who sends after it
+			if _, err := io.WriteString(connection, half[:10_000]); err != nil {
+				t.Errorf("%s: the body breaks off: %v", name, err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if _, err := io.Copy(io.Discard, reader); err != nil {
+			t.Errorf("%s: after the answer: %v", name, err)
+		}
+		response.Body.Close()
+	}
+}
+
+// TestWhoStaysAfterARefusalIsLeft keeps a connection whose last answer was given.
+func TestWhoStaysAfterARefusalIsLeft(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	connection, _ := dial(t, h)
+	if _, err := io.WriteString(connection, "POST / HTTP/1.1\r\nHost: a{b\r\nContent-Length: 60000\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if _, err := io.WriteString(connection, "a"); err != nil {
+			return
+		}
+	}
+	t.Error("a byte is taken now and then for a minute")
+}
+
 func (h *house) comeInEveryWay(t *testing.T, caller int) {
 	t.Helper()
 	chance := rand.New(rand.NewPCG(7, uint64(caller)))

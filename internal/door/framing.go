@@ -46,6 +46,11 @@ func (f *framing) follow(piece []byte) (r Request, isWhole bool) {
 	return r, !f.isLost && !begun && f.missing == 0
 }
 
+// isWithin tells that more may come of a request that has begun.
+func (f *framing) isWithin() bool {
+	return f.isLost || f.missing > 0 || len(f.head) > 0
+}
+
 // remember keeps a piece of a head, but not of one without end.
 func (f *framing) remember(piece []byte, isAppended bool) {
 	if !isAppended {
