@@ -28,18 +28,24 @@ func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFil
 	isSame := func(e store.BankFileEntry) bool { return e.IsBack && dateText(e.BackAt) == day }
 	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
 	isAny := func(store.BankFileEntry) bool { return true }
+	entries, isUnclear := r.withoutOthers(it, entries)
+	if isUnclear {
+		return nil, nil
+	}
 	if isLost, err := r.mayBeLost(it, entries); err != nil || isLost {
 		return nil, err
 	}
-	if found := r.first(it, entries, isDue, isSame); found != nil {
-		return found, nil
+	found := r.first(it, entries, isDue, isSame)
+	if found == nil {
+		told, err := r.told(it, entries)
+		if err != nil || told == doubtful {
+			return nil, err
+		}
+		isTold := func(e store.BankFileEntry) bool { return e.TransactionID == told }
+		found = r.first(it, entries, isTold, isOpen, isAny)
 	}
-	told, err := r.told(it, entries)
-	if err != nil || told == doubtful {
-		return nil, err
-	}
-	isTold := func(e store.BankFileEntry) bool { return e.TransactionID == told }
-	return r.first(it, entries, isTold, isOpen, isAny), nil
+	r.noteGuess(it, entries, found)
+	return found, nil
 }
 
 // first gives the first collection by the first rule that fits one, and notes it.

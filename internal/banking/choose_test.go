@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // weeks pays a subscription by the week until its third payment is at the bank, and gives them in their order.
@@ -121,13 +123,7 @@ func TestOneReturnInSeveralFilesIsOne(t *testing.T) {
 					t.Errorf("%s: answer %d gives %+v, want %+v", form.what, k+1, counts, form.want[k])
 				}
 			}
-			var states []string
-			for _, one := range all[i] {
-				states = append(states, string(b.statusOf(t, one.ID.String()).Status))
-			}
-			if got := strings.Join(states, " "); got != form.states {
-				t.Errorf("%s: %s, want %s", form.what, got, form.states)
-			}
+			b.wantStates(t, form.what, all[i], form.states)
 		}
 	})
 }
@@ -149,5 +145,110 @@ func TestAReturnWithoutANameIsReadAgain(t *testing.T) {
 			t.Errorf("read again it gives %+v", counts)
 		}
 		b.wantStatus(t, series[1].ID.String(), "approved")
+	})
+}
+
+// parts puts the statements or notices of several files into one.
+func parts(inner string, files ...string) string {
+	cut := func(file string) (from, to int) {
+		return strings.Index(file, "<"+inner+">"), strings.Index(file, "</"+inner+">") + len(inner) + 3
+	}
+	from, to := cut(files[0])
+	all := files[0][:from]
+	for _, file := range files {
+		from, to := cut(file)
+		all += file[from:to]
+	}
+	return all + files[0][to:]
+}
+
+// called gives a booking the bank's name.
+func called(file, name string) string {
+	return strings.Replace(file, "<BkTxCd>", "<AcctSvcrRef>"+name+"</AcctSvcrRef><BkTxCd>", 1)
+}
+
+// A payer takes three payments back on one day, and the bank tells each of them in a file or a part of its own, by the mandate alone:
+// none of them is taken for another one without a word.
+func TestSeveralReturnsOnADayAreNotOne(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		all := b.weeks(t, 5)
+		now := b.Now(t)
+		one := func(message string, i int) string { return anonymous(message, all[i][2].MandateReference, "MD06", now) }
+		named := func(message string, i int) (files []string) {
+			for k := range 3 {
+				files = append(files, called(one(message, i), fmt.Sprintf("B%d-%d", i, k)))
+			}
+			return files
+		}
+		forms := []struct {
+			what    string
+			answers []string
+			want    []banking.Counts
+			states  string
+		}{
+			{"a notice each", named("camt.054", 0), []banking.Counts{{Returned: 1}, {Unmatched: 1}, {Unmatched: 1}}, "approved approved charged_back"},
+			{"a statement each", named("camt.053", 1), []banking.Counts{{Returned: 1}, {Unmatched: 1}, {Unmatched: 1}}, "approved approved charged_back"},
+			{"parts of a file", []string{parts("Ntfctn", named("camt.054", 2)...)}, []banking.Counts{{Returned: 3}}, "charged_back charged_back charged_back"},
+			{
+				"parts of a file, without the bank's names", []string{parts("Ntfctn", one("camt.054", 3), one("camt.054", 3))},
+				[]banking.Counts{{Returned: 1, Unmatched: 1}}, "approved approved charged_back",
+			},
+			{
+				"reports of the day, and its statement", append(named("camt.052", 4), strings.Replace(parts("Stmt", named("camt.053", 4)...), "</Stmt><Stmt>", "", -1)),
+				[]banking.Counts{{Returned: 1}, {Known: 1}, {Known: 1}, {Returned: 2, Known: 1}}, "charged_back charged_back charged_back",
+			},
+		}
+		for i, form := range forms {
+			for k, answer := range form.answers {
+				if counts := b.read(t, answer); counts != form.want[k] {
+					t.Errorf("%s: answer %d gives %+v, want %+v", form.what, k+1, counts, form.want[k])
+				}
+			}
+			b.wantStates(t, form.what, all[i], form.states)
+		}
+	})
+}
+
+// wantStates holds the payments of a series against what should have become of them.
+func (b *bundle) wantStates(t *testing.T, what string, series []payment.Transaction, want string) {
+	t.Helper()
+	var states []string
+	for _, one := range series {
+		states = append(states, string(b.statusOf(t, one.ID.String()).Status))
+	}
+	if got := strings.Join(states, " "); got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+// Files that are read at the same time may each find the same payment to have come back: those that brought nothing new are a person's.
+func TestReturnsWithoutANameThatAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		series := b.weeks(t, 4)
+		now := b.Now(t)
+		for i := range series {
+			var reading sync.WaitGroup
+			for k := range 3 {
+				answer := anonymous("camt.053", series[i][2].MandateReference, "MD06", now.AddDate(0, 0, -k))
+				reading.Go(func() { b.read(t, answer) })
+			}
+			reading.Wait()
+			back := 0
+			for _, one := range series[i] {
+				if b.statusOf(t, one.ID.String()).Status == payment.TransactionChargedBack {
+					back++
+				}
+			}
+			open, err := b.App.Store.Tenant(uuid.MustParse(apptest.Shop)).OpenBankLines(t.Context(), b.account.ID, uuid.Nil, 100)
+			must(t, err)
+			ofSeries := slices.DeleteFunc(open, func(l store.BankLine) bool { return l.Reference != series[i][2].MandateReference })
+			if back == 0 || back+len(ofSeries) != 3 {
+				t.Errorf("of three returns %d are known and %d for a person", back, len(ofSeries))
+			}
+		}
 	})
 }

@@ -41,3 +41,24 @@ func (t Tenant) BankNews(ctx context.Context, like BankLine, statementID uuid.UU
 	}
 	return news, err
 }
+
+// RivalBankLines gives, of some lines of a file that speak of payments which they do not name, those that brought nothing new though
+// another file of the kind has told of the same payment, on another day or in another statement or notice of the same day. Where
+// such a line brought the news itself, it gives the others like it that brought none: they were read at the same time.
+func (t Tenant) RivalBankLines(ctx context.Context, statementID uuid.UUID, positions []int) ([]BankLine, error) {
+	rivals, isSeen := []BankLine{}, map[uuid.UUID]bool{}
+	found, err := findNamed(ctx, t, `
+		SELECT `+BankLines.List("r")+` FROM bank_lines l
+		JOIN bank_lines o ON o.tenant_id = l.tenant_id AND o.transaction_id = l.transaction_id AND o.source = l.source AND o.kind = l.kind
+			AND o.statement_id <> l.statement_id AND o.result NOT IN `+openResults+` AND (o.booking_date <> l.booking_date OR l.source <> 'camt.052')
+		JOIN bank_lines r ON r.tenant_id = l.tenant_id AND r.result = 'known' AND r.reference = l.reference
+			AND r.id = CASE l.result WHEN 'known' THEN l.id WHEN 'returned' THEN o.id END
+		WHERE l.tenant_id = $1 AND l.statement_id = $2 AND l.position`, positions, []any{statementID}, ScanBankLine)
+	for _, line := range found {
+		if !isSeen[line.ID] {
+			isSeen[line.ID] = true
+			rivals = append(rivals, line)
+		}
+	}
+	return rivals, err
+}

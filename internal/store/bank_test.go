@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -208,6 +209,32 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 	}
 }
 
+// rivalReads are those about two statements that tell of one payment.
+func rivalReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	back := awaitingFile(t, env, shop)
+	var statements []store.BankStatement
+	for i, result := range []store.BankLineResult{store.LineReturned, store.LineKnown} {
+		name := fmt.Sprint("rival ", i)
+		statement := store.BankStatement{
+			ID: payment.NewID(), TenantID: shop.ID, GatewayID: back.GatewayID, Name: name, ContentHash: name, State: store.BankStatementRead,
+		}
+		statements = append(statements, statement)
+		env.Write(t, func(tx *store.Tx) error {
+			tx.PutBankStatement(statement)
+			tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: result, TransactionID: &back.ID}})
+			return nil
+		})
+	}
+	return map[string]func(context.Context, store.Tenant) int{
+		"RivalBankLines": func(ctx context.Context, scope store.Tenant) int {
+			ofNews, err := scope.RivalBankLines(ctx, statements[0].ID, []int{1})
+			ofRepeat, failed := scope.RivalBankLines(ctx, statements[1].ID, []int{1})
+			return some(len(ofNews)*len(ofRepeat), errors.Join(err, failed))
+		},
+	}
+}
+
 // bankReads are those about files for banks and their answers.
 func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
@@ -236,6 +263,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 	reads := statementReads(env, shop, statement)
 	maps.Copy(reads, entryReads(one, file))
 	maps.Copy(reads, adoptedReads(t, env, shop))
+	maps.Copy(reads, rivalReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"UnfinishedBankFiles": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.UnfinishedBankFiles(ctx, one.GatewayID)
