@@ -132,7 +132,8 @@ func (w *walk) setup() {
 	w.does(route+"{kind}/{id}/off/", made+"off/", http.StatusSeeOther, w.form(nil))
 	w.does(route+"{kind}/{id}/on/", made+"on/", http.StatusSeeOther, w.form(nil))
 	w.does(route+"{kind}/{id}/try/", shopSetup+"gateways/"+apptest.Gateway+"/try/", http.StatusOK, w.form(nil))
-	w.does(route+"{kind}/{id}/rotate/", shopSetup+"webhook-profiles/"+apptest.Profile+"/rotate/", http.StatusOK, w.form(nil))
+	profile := shopSetup + "webhook-profiles/" + apptest.Profile + "/"
+	w.does(route+"{kind}/{id}/rotate/", profile+"rotate/", http.StatusOK, w.form(url.Values{"version": {w.version(profile)}}))
 }
 
 // people comes last: it ends with signing out.

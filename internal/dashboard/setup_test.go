@@ -194,8 +194,13 @@ func TestConnectionsAndReceiversAreTried(t *testing.T) {
 		status.Store(http.StatusTeapot)
 		d.wants(string(d.post(path+"try/", nil, http.StatusOK).Raw), "Not delivered: answered 418")
 		secret := regexp.MustCompile(`whsec_[^<"]+`)
-		if before, after := secret.FindString(answer), secret.FindString(string(d.post(path+"rotate/", nil, http.StatusOK).Raw)); after == "" || after == before {
+		sent := url.Values{"version": {d.version(path)}}
+		if before, after := secret.FindString(answer), secret.FindString(string(d.post(path+"rotate/", sent, http.StatusOK).Raw)); after == "" || after == before {
 			t.Error("the secret is the old one")
+		}
+		again := string(d.post(path+"rotate/", sent, http.StatusConflict).Raw) // by loading the answer anew
+		if d.wants(again, "no further secret was made"); secret.MatchString(again) {
+			t.Error("another secret was made")
 		}
 	})
 	t.Run("a private network is out of reach", func(t *testing.T) {

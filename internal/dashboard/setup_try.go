@@ -120,7 +120,8 @@ func (d *Dashboard) tryProfile(r *http.Request, o one) (came trial, err error) {
 	return came, d.note(r, o, "webhook_profile.test", came)
 }
 
-// rotateSecret answers POST …/webhook-profiles/{id}/rotate/ with the new secret.
+// rotateSecret answers POST …/webhook-profiles/{id}/rotate/ with the new secret. Only the one before signs too, so a form
+// that is sent again, as by loading its answer anew, makes no third: the receiver would know neither.
 func (d *Dashboard) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 	o, err := d.find(r)
 	if err != nil {
@@ -129,13 +130,23 @@ func (d *Dashboard) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 	if _, isProfile := o.of.WebhookProfiles[o.id]; !isProfile {
 		return web.ErrNotFound
 	}
+	sent, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
 	made, _, err := d.Applier.Change(r.Context(), o.of.Tenant.ID, d.People.Clock.Now(), func(s *merchant.Setup) error {
 		if _, found := s.WebhookProfiles[o.id]; !found {
 			return o.kind.none
 		}
+		if err := checkVersion(sent, s.Versions[o.id]); err != nil {
+			return err
+		}
 		setup.RotateSecret(s, o.id)
 		return nil
 	})
+	if errors.Is(err, errOvertaken) {
+		return d.refuseSecret(w, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -145,6 +156,20 @@ func (d *Dashboard) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return d.record(w, r, http.StatusOK, o, recordPage{Form: shown, Secret: made.WebhookProfiles[o.id].SigningSecret.Reveal()})
+}
+
+// refuseSecret shows a profile as it is by now.
+func (d *Dashboard) refuseSecret(w http.ResponseWriter, r *http.Request) error {
+	o, err := d.find(r)
+	if err != nil {
+		return err
+	}
+	shown, err := d.formOf(r, o)
+	if err != nil {
+		return err
+	}
+	shown.Problems = []string{"The profile was changed meanwhile, perhaps by this very form: no further secret was made. After another one the secret before the last does not sign any more."}
+	return d.record(w, r, http.StatusConflict, o, recordPage{Form: shown})
 }
 
 // previewPage answers GET /dashboard/setup/pages/{hosted_page_id}/preview/ with a page as
