@@ -2,11 +2,15 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 
 	"sepad/internal/payment"
 	"sepad/internal/recon"
 	"sepad/internal/store"
 )
+
+// longestLinks leaves room for the rest of an answer's head in the 4 KiB that proxies have for it.
+const longestLinks = 3 << 10
 
 // listRecords answers GET /reconciliation/… (contract 4.7). Whatever can fail has
 // happened before the first byte, so that an error is JSON in every format.
@@ -22,11 +26,15 @@ func listRecords[T any](a *API, listing *recon.Listing[T]) keyHandler {
 			return err
 		}
 		defer page.Release()
+		links := linksOf(page.Next, page.Previous)
+		if len(links) > longestLinks { // without them a list would look as if it ended here
+			return tooLong(r.URL.Query())
+		}
 		header := w.Header()
 		header.Set("Content-Type", query.Format.ContentType())
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Content-Type-Options", "nosniff")
-		if links := linksOf(page.Next, page.Previous); links != "" {
+		if links != "" {
 			header.Set("Link", links)
 		}
 		if query.Format == recon.CSV {
@@ -37,6 +45,19 @@ func listRecords[T any](a *API, listing *recon.Listing[T]) keyHandler {
 		_ = listing.Write(w, query.Format, page) // a client that has gone cannot be told so
 		return nil
 	}
+}
+
+// tooLong blames the longest parameter, by its name and values.
+func tooLong(parameters url.Values) error {
+	longest, most := "", 0
+	for name, values := range parameters {
+		if size := len(url.Values{name: values}.Encode()); size > most {
+			longest, most = name, size
+		}
+	}
+	bad := payment.Fields{}
+	bad.Add(longest, "With so long a parameter there is no room for the addresses of other pages.")
+	return bad.Err()
 }
 
 // linksOf names the neighbouring pages as RFC 8288 does, in every format: a CSV

@@ -268,6 +268,30 @@ func wantHeaders(t *testing.T, s *apptest.Server, listing string, asJSON, asXML,
 	}
 }
 
+// TestNoListRepeatsALongAddress asks for a page whose links would be longer than a proxy has room for in an answer's head.
+func TestNoListRepeatsALongAddress(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		for range 21 {
+			s.Pay(t, s.Create(t, apptest.Direct()), apptest.Approved).Want(t, http.StatusOK, nil)
+		}
+		next, _ := list(t, s, "transactions", today(t, s, "page_size", "10")).Want(t, http.StatusOK, nil).Get(t, "next").(string)
+		second := apptest.Request{Path: strings.TrimPrefix(next, s.URL), Key: s.Key}
+		if links := s.Do(t, second).Want(t, http.StatusOK, nil).Header.Get("Link"); strings.Count(links, "rel=") != 2 {
+			t.Fatalf("the links are %q", links)
+		}
+		for _, format := range []string{"json", "csv", "xml"} {
+			long := second
+			long.Path += "&format=" + format + "&more=" + strings.Repeat("%FF", 600)
+			answer := s.Do(t, long)
+			answer.WantBad(t, map[string]string{"more": "With so long a parameter there is no room for the addresses of other pages."})
+			if links := answer.Header.Get("Link"); links != "" {
+				t.Errorf("%s: the links are %d bytes", format, len(links))
+			}
+		}
+	})
+}
+
 func TestTheFileIsNamedByTheServicesDay(t *testing.T) {
 	t.Parallel()
 	s := apptest.SQLite(t, apptest.Options{})
