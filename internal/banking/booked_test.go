@@ -122,15 +122,18 @@ func TestAReturnThatIsNotListedIsNoCharge(t *testing.T) {
 	const moved, reason = `<AmtDtls><TxAmt><Amt Ccy="EUR">49.00</Amt></TxAmt></AmtDtls>`, `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		b := setup(t, s)
-		paid := b.settled(t, apptest.Approved)[0]
-		reference := b.statusOf(t, paid).MerchantTransactionID
+		paid := b.settled(t, apptest.Approved, apptest.Approved)
+		reference := b.statusOf(t, paid[0]).MerchantTransactionID
+		group := reason + `</TxDtls></NtryDtls><NtryDtls><Btch><NbOfTxs>1</NbOfTxs></Btch><TxDtls><Refs><EndToEndId>` +
+			b.statusOf(t, paid[1]).MerchantTransactionID + `</EndToEndId></Refs>`
 		for _, one := range []struct {
 			count, amount, more string
 			want                banking.Counts
 		}{
 			{"2", "98.00", moved, banking.Counts{Unmatched: 1}},
 			{"2", "98.00", "", banking.Counts{Unmatched: 1}},
-			{"2", "49.00", moved, banking.Counts{Returned: 1}}, // what was collected together
+			{"2", "147.00", moved + group + moved, banking.Counts{Unmatched: 2}}, // groups that count their own
+			{"2", "49.00", moved, banking.Counts{Returned: 1}},                   // what was collected together
 			{"1", "52.00", moved, banking.Counts{Known: 1}},
 		} {
 			answer := booking("DBIT", "UPDD", one.amount, reference, one.more+reason)

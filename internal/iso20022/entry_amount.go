@@ -11,10 +11,17 @@ import (
 // elsewhere, or as 53.00 with the charges alone.
 func (entry *Entry) settleAmounts(e *element) {
 	var details []*element
+	count := 0 // of all groups, each of which may count its own
 	for _, group := range e.all("NtryDtls") {
-		details = append(details, group.all("TxDtls")...)
+		listed := group.all("TxDtls")
+		details = append(details, listed...)
+		own, err := strconv.Atoi(group.value("Btch", "NbOfTxs"))
+		if err != nil {
+			own = 0 // what is no number tells nothing
+		}
+		count += max(own, len(listed))
 	}
-	isAlone, isShort := len(entry.Lines) == 1, entry.isShort(len(details))
+	isAlone, isShort := len(entry.Lines) == 1, entry.isShort(len(details), count)
 	for i := range entry.Lines {
 		line := &entry.Lines[i]
 		source := e
@@ -30,15 +37,14 @@ func (entry *Entry) settleAmounts(e *element) {
 	}
 	entry.explain()
 	if isShort && (entry.IsUnexplained || entry.ChargesMinor > 0) && entry.Problem == "" {
-		entry.Problem = "The booking is of " + entry.Batch.Count + " payments that came back, and not all of them are listed."
+		entry.Problem = "The booking is of " + strconv.Itoa(count) + " payments that came back, and not all of them are listed."
 	}
 }
 
 // isShort tells a booking of payments that came back of which the bank lists some: what the others come to is not its charges.
-func (entry *Entry) isShort(listed int) bool {
-	count, err := strconv.Atoi(entry.Batch.Count)
+func (entry *Entry) isShort(listed, count int) bool {
 	isReturned := func(l Line) bool { return l.Kind == Returned }
-	return err == nil && listed > 0 && count > listed && slices.ContainsFunc(entry.Lines, isReturned)
+	return listed > 0 && count > listed && slices.ContainsFunc(entry.Lines, isReturned)
 }
 
 // settleLine finds the line's own amount: what was instructed, else what was moved, else what the details say, else,
