@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -143,7 +144,7 @@ func ownFile(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := file.Close(); err != nil {
+	if err := errors.Join(checkDatabase(file), file.Close()); err != nil {
 		return err
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -153,6 +154,28 @@ func ownFile(path string) error {
 		if err := os.Chmod(path+suffix, ownerOnly); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkDatabase refuses what is neither empty nor a database. Its rights are none of ours: whoever mistypes the address would take
+// /dev/null or /etc/hosts away from everybody on the machine. And SQLite writes over a file of a few bytes.
+func checkDatabase(file *os.File) error {
+	found, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !found.Mode().IsRegular() {
+		return errors.New("it is no regular file")
+	}
+	const begin = "SQLite format 3\x00"
+	head := make([]byte, len(begin))
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n > 0 && string(head) != begin {
+		return errors.New("it is no SQLite database")
 	}
 	return nil
 }

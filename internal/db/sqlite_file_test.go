@@ -39,6 +39,29 @@ func TestDatabaseFilesAreTheirOwnersAlone(t *testing.T) {
 	}
 }
 
+// TestFilesOfOthersKeepTheirRights: whoever mistypes the address of the database takes nothing away from anybody, not even as root.
+func TestFilesOfOthersKeepTheirRights(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	text, short, pipe := filepath.Join(folder, "hosts"), filepath.Join(folder, "short"), filepath.Join(folder, "null")
+	err := errors.Join(os.WriteFile(text, []byte(strings.Repeat("127.0.0.1 localhost\n", 9)), 0o644), os.WriteFile(short, []byte("a"), 0o644), syscall.Mkfifo(pipe, 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{text, short, pipe} {
+		before, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: opened, or no word of it: %v", path, err)
+		}
+		if after, err := os.Stat(path); err != nil || after.Mode() != before.Mode() || after.Size() != before.Size() {
+			t.Errorf("%s was changed: %v, %v", path, after, err)
+		}
+	}
+}
+
 // TestAFileThatSomebodyElseMakesIsWaitedFor: whoever comes second to a new file is not told that it is locked. SQLite
 // itself does not wait there, whatever its busy timeout: whoever turns to a log beside the file reads it already.
 func TestAFileThatSomebodyElseMakesIsWaitedFor(t *testing.T) {
