@@ -29,6 +29,23 @@ func booking(id, sign, family, kind, endToEndID, amount, more string) string {
 		`</Ntry></Stmt></BkToCstmrStmt></Document>`, id, amount, sign, family, kind, endToEndID, more)
 }
 
+// refundedSince is a payment of 49.00 that was open at the backup, was settled and refunded in part after it, and restored; the bank's
+// files are taken in.
+func refundedSince(t *testing.T, env *storetest.Env) (after *bankDrill, restored *storetest.Env) {
+	t.Helper()
+	d := openBankDrill(t, env)
+	d.pay(t, apptest.Body{})
+	restore := d.save(t, env)
+	d.Advance(t, 20*24*time.Hour)
+	d.refund(t, env, "10.00").Want(t, http.StatusCreated, nil)
+	d.Advance(t, 3*24*time.Hour)
+	after, restored = restore()
+	if _, err := after.App.Banking.AdoptSent(t.Context(), after.account(t)); err != nil {
+		t.Fatal(err)
+	}
+	return after, restored
+}
+
 // TestALostRefundOfAPaymentThatWasOpenAtTheBackup: the payment was settled, and a part of it given back, in the lost time. The bank
 // did not give it back in the end. Its answers are read in whatever order they lie there, before the refund is known again.
 func TestALostRefundOfAPaymentThatWasOpenAtTheBackup(t *testing.T) {
@@ -48,16 +65,7 @@ func TestALostRefundOfAPaymentThatWasOpenAtTheBackup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-				d := openBankDrill(t, env)
-				d.pay(t, apptest.Body{})
-				restore := d.save(t, env)
-				d.Advance(t, 20*24*time.Hour)
-				d.refund(t, env, "10.00").Want(t, http.StatusCreated, nil)
-				d.Advance(t, 3*24*time.Hour)
-				after, restored := restore()
-				if _, err := after.App.Banking.AdoptSent(t.Context(), after.account(t)); err != nil {
-					t.Fatal(err)
-				}
+				after, restored := refundedSince(t, env)
 				debits, transfers := after.read(t, 0), after.read(t, 1)
 				after.hear(t, "a.xml", answer(messageID.FindStringSubmatch(transfers)[1], endToEnd.FindStringSubmatch(transfers)[1]))
 				after.hear(t, "b.xml", booking("B", "CRDT", "IDDT", "ESDD", endToEnd.FindStringSubmatch(debits)[1], "49.00", ""))
@@ -129,16 +137,7 @@ func TestALostRefundOfALostRebill(t *testing.T) {
 func TestAnAnswerThatCannotBeOpenedHoldsNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
-		d := openBankDrill(t, env)
-		d.pay(t, apptest.Body{})
-		restore := d.save(t, env)
-		d.Advance(t, 20*24*time.Hour)
-		d.refund(t, env, "10.00").Want(t, http.StatusCreated, nil)
-		d.Advance(t, 3*24*time.Hour)
-		after, restored := restore()
-		if _, err := after.App.Banking.AdoptSent(t.Context(), after.account(t)); err != nil {
-			t.Fatal(err)
-		}
+		after, restored := refundedSince(t, env)
 		refund := endToEnd.FindStringSubmatch(after.read(t, 1))[1]
 		after.hear(t, "shut.xml", booking("S", "CRDT", "RCDT", "ESCT", "NOTPROVIDED", "1.00", ""))
 		after.hear(t, "a.xml", cameBack(refund))
