@@ -67,7 +67,7 @@ func callSlowly(t *testing.T, test func(t *testing.T, connection net.Conn)) {
 		}
 		server, listener := a.newServer(a.handler), &pipes{make(chan net.Conn), make(chan struct{})}
 		done := make(chan error, 1)
-		go func() { done <- server.Serve(a.guarded(listener)) }()
+		go func() { done <- server.Serve(atTheDoor(listener, a.doorman)) }()
 		ours, theirs := net.Pipe()
 		listener.incoming <- theirs
 		test(t, ours)

@@ -40,11 +40,11 @@ func (a *App) Serve(ctx context.Context, listener, operators net.Listener) error
 	}
 	servers := []*http.Server{a.newServer(a.handler)}
 	failed := make(chan error, 3)
-	go func() { failed <- servers[0].Serve(a.guarded(listener)) }()
+	go func() { failed <- servers[0].Serve(atTheDoor(listener, a.doorman)) }()
 	if operators != nil {
 		second := a.newServer(a.operatorHandler)
 		servers = append(servers, second)
-		go func() { failed <- second.Serve(operators) }()
+		go func() { failed <- second.Serve(atTheDoor(operators, letIn)) }()
 	}
 	go a.flushKeyUses(background)
 	go a.skew.watch(background)
@@ -72,10 +72,13 @@ func (a *App) sayGoodbye(failed <-chan error) {
 	}
 }
 
-// guarded has connections pass the doorman.
-func (a *App) guarded(listener net.Listener) net.Listener {
-	return &door.Listener{Listener: listener, Doorman: a.doorman, Idle: idlePatience, Slow: headerPatience}
+// atTheDoor has connections pass a doorman.
+func atTheDoor(listener net.Listener, doorman door.Doorman) net.Listener {
+	return &door.Listener{Listener: listener, Doorman: doorman, Idle: idlePatience, Slow: headerPatience}
 }
+
+// letIn is the operators' doorman: they are not turned away, but whoever is refused by net/http hears the answer there too.
+func letIn(answer []byte, _ door.Request) []byte { return answer }
 
 func (a *App) newServer(handler http.Handler) *http.Server {
 	return &http.Server{
