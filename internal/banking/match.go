@@ -31,7 +31,8 @@ const lookBack = 14 * 31 * 24 * time.Hour
 
 // find gives for each line the collections that it may speak of, those of all lines together: by our id, by our id
 // inside of what the bank made of it, by mandate and amount, or by account and amount. A line with an id of ours that is
-// not known at this account speaks of a collection of another one, or of one that was lost, and never of a third.
+// not known at this account speaks of a collection of another one, or of one that was lost, and never of a third. So does one
+// with a mandate or an id that is nobody's here: another program may collect from the same payer, to the same bank account.
 func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 	found := make([][]store.BankFileEntry, len(items))
 	ids := []func(*clue) string{
@@ -63,7 +64,7 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		return nil, err
 	}
 	for i, it := range items {
-		if it.clue == nil || len(found[i]) > 0 || it.clue.amount == 0 || it.clue.account.IsZero() || payment.HasOurForm(it.clue.endToEndID) {
+		if it.clue == nil || len(found[i]) > 0 || it.clue.amount == 0 || it.clue.account.IsZero() || it.clue.mandate != "" || it.clue.endToEndID != "" {
 			continue
 		}
 		if found[i], err = r.ofAccount(it.clue); err != nil {
