@@ -12,15 +12,19 @@ import (
 	"sepad/internal/store"
 )
 
-// pick is a collection that a line was found to speak of, in a part of its file; nil where the file has none.
+// pick is a collection that a line of a kind was found to speak of, in a part of its file; nil where the file has none. One statement
+// may have both a collection's money and its return.
 type pick struct {
 	transactionID uuid.UUID
 	part          *iso20022.Statement
+	kind          string
 }
+
+func (it *item) pick(e store.BankFileEntry) pick { return pick{e.TransactionID, it.part, it.line.Kind} }
 
 // choose takes one of several collections that would do, the latest first: one that was due on the day that is named, one that is
 // known to have come back on that day, because a bank tells the same booking in up to three files, one of which another kind
-// of file has said that it did not go through, or else one that has not come back. Two lines of one statement are two
+// of file has said that it did not go through, or else one that has not come back. Two lines of a kind in one statement are two
 // bookings, and never the same collection.
 func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFileEntry, error) {
 	day := dateText(it.clue.date)
@@ -52,7 +56,7 @@ func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFil
 func (r *reader) first(it *item, entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bool) *store.BankFileEntry {
 	for _, fits := range rules {
 		for i := range entries {
-			picked := pick{entries[i].TransactionID, it.part}
+			picked := it.pick(entries[i])
 			if fits(entries[i]) && (len(entries) == 1 || !r.chosen[picked]) {
 				r.chosen[picked] = true
 				return &entries[i]
@@ -87,7 +91,7 @@ func (r *reader) told(it *item, entries []store.BankFileEntry) (uuid.UUID, error
 	if !it.clue.isOfDueDate {
 		at = cmp.Or(it.clue.date, r.now)
 	}
-	isFree := func(e store.BankFileEntry) bool { return isBad(e) && !r.chosen[pick{e.TransactionID, it.part}] }
+	isFree := func(e store.BankFileEntry) bool { return isBad(e) && !r.chosen[it.pick(e)] }
 	for _, e := range entries {
 		if news[e.TransactionID].IsOfThisFile && isFree(e) {
 			return e.TransactionID, nil // the file is read again

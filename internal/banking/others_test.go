@@ -1,8 +1,10 @@
 package banking_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
@@ -14,6 +16,11 @@ const debtor = `<RltdPties><DbtrAcct><Id><IBAN>` + otherName + `</IBAN></Id></Db
 // under gives a booking a mandate.
 func under(mandate, file string) string {
 	return strings.Replace(file, "</EndToEndId>", "</EndToEndId><MndtId>"+mandate+"</MndtId>", 1)
+}
+
+// on gives a booking its day.
+func on(day time.Time, file string) string {
+	return strings.Replace(file, "<Sts>BOOK</Sts>", "<Sts>BOOK</Sts><BookgDt><Dt>"+day.Format(time.DateOnly)+"</Dt></BookgDt>", 1)
 }
 
 // A merchant's other program, or another gateway, may collect the same amount from the same payer to the same bank account: what names
@@ -42,6 +49,32 @@ func TestWhatNamesSomebodyElsesDebitIsNoneOfOurs(t *testing.T) {
 		}
 		if counts := b.read(t, booking("DBIT", "UPDD", "49.00", none, back)); counts != (banking.Counts{Returned: 1}) {
 			t.Errorf("a return with the account alone gives %+v", counts)
+		}
+	})
+}
+
+// A statement may cover a week, and have a collection's money and its return: both are of one payment, whatever they name.
+func TestACollectionAndItsReturnInOneStatement(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		for i, series := range b.weeks(t, 3) {
+			last, mandate := series[2], series[2].MandateReference
+			name := []string{"NOTPROVIDED", last.MerchantTransactionID, "NOTPROVIDED"}[i]
+			due, err := time.Parse(time.DateOnly, last.DueDate.String())
+			must(t, err)
+			files := []string{
+				on(due, under(mandate, booking("CRDT", "ESDD", "49.00", name, ""))),
+				on(b.Now(t), under(mandate, booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", `<RtrInf><Rsn><Cd>MD06</Cd></Rsn></RtrInf>`))),
+			}
+			want := banking.Counts{Settled: 1, Returned: 1}
+			if i == 2 {
+				files[0], files[1], want = files[1], files[0], banking.Counts{Returned: 1, Known: 1}
+			}
+			if counts := b.read(t, strings.Replace(parts("Stmt", files...), "</Stmt><Stmt>", "", 1)); counts != want {
+				t.Errorf("form %d gives %+v", i, counts)
+			}
+			b.wantStates(t, fmt.Sprintf("form %d", i), series, "approved approved charged_back")
 		}
 	})
 }
