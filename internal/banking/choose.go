@@ -33,7 +33,7 @@ func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFil
 	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
 	isAny := func(store.BankFileEntry) bool { return true }
 	entries, isUnclear := r.withoutOthers(it, entries)
-	if isUnclear {
+	if isUnclear || r.isBetween(it, entries, isDue) {
 		return nil, nil
 	}
 	if isLost, err := r.mayBeLost(it, entries); err != nil || isLost {
@@ -44,6 +44,9 @@ func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFil
 		told, err := r.told(it, entries)
 		if err != nil || told == doubtful {
 			return nil, err
+		}
+		if told == uuid.Nil && r.isBetween(it, entries, isOpen) {
+			return nil, nil
 		}
 		isTold := func(e store.BankFileEntry) bool { return e.TransactionID == told }
 		found = r.first(it, entries, isTold, isOpen, isAny)

@@ -40,6 +40,24 @@ func (r *reader) withoutOthers(it *item, entries []store.BankFileEntry) (rest []
 	return rest, false
 }
 
+// isBetween tells a line that names the payer's account alone, while collections under several mandates would do: they may be of two
+// people, and of two orders in any case.
+func (r *reader) isBetween(it *item, entries []store.BankFileEntry, fits func(store.BankFileEntry) bool) bool {
+	if it.isNamed || it.line.IsCredit {
+		return false
+	}
+	mandates := map[string]bool{}
+	for _, e := range entries {
+		if fits(e) && !r.chosen[it.pick(e)] {
+			mandates[e.MandateReference] = true
+		}
+	}
+	if len(mandates) > 1 {
+		it.line.Note = "Payments under several mandates from this account have this amount."
+	}
+	return len(mandates) > 1
+}
+
 // noteGuess remembers a line that does not name its collection, while another one that has not come back would do as well.
 func (r *reader) noteGuess(it *item, entries []store.BankFileEntry, found *store.BankFileEntry) {
 	if found == nil || it.part == nil || it.isNamed || it.line.IsCredit {

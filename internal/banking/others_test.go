@@ -53,6 +53,34 @@ func TestWhatNamesSomebodyElsesDebitIsNoneOfOurs(t *testing.T) {
 	})
 }
 
+// Two people may pay from one account, and one person twice: which payment came back is not said by the account.
+func TestAnAccountWithSeveralMandatesNamesNone(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, otherName, otherName)
+		back := booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", debtor+`<RtrInf><Rsn><Cd>MD06</Cd></Rsn></RtrInf>`)
+		due := `<OrgnlTxRef><Amt><InstdAmt Ccy="EUR">49.00</InstdAmt></Amt><ReqdColltnDt>` + b.statusOf(t, paid[0]).DueDate.String() + `</ReqdColltnDt>
+			<DbtrAcct><Id><IBAN>` + otherName + `</IBAN></Id></DbtrAcct></OrgnlTxRef>`
+		for _, answer := range []string{back, refusal("NOTPROVIDED", "MD06", due)} {
+			if counts := b.read(t, answer); counts != (banking.Counts{Unmatched: 1}) {
+				t.Errorf("%+v", counts)
+			}
+			b.wantStatus(t, paid[0], "approved")
+			b.wantStatus(t, paid[1], "approved")
+		}
+		named := booking("DBIT", "UPDD", "49.00", b.statusOf(t, paid[0]).MerchantTransactionID, `<RtrInf><Rsn><Cd>MD06</Cd></Rsn></RtrInf>`)
+		if counts := b.read(t, on(b.Now(t), named)); counts != (banking.Counts{Returned: 1}) {
+			t.Errorf("%+v", counts)
+		}
+		again := strings.NewReplacer("BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn", "Stmt>", "Ntfctn>").Replace(on(b.Now(t), back))
+		if counts := b.read(t, again); counts != (banking.Counts{Known: 1}) {
+			t.Errorf("the same in a notice gives %+v", counts)
+		}
+		b.wantStatus(t, paid[1], "approved")
+	})
+}
+
 // A statement may cover a week, and have a collection's money and its return: both are of one payment, whatever they name.
 func TestACollectionAndItsReturnInOneStatement(t *testing.T) {
 	t.Parallel()
