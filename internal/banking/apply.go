@@ -220,7 +220,7 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 		line.Note = "It is not booked yet."
 	case isOurTransfer(l) && l.Currency != "EUR":
 	case l.Kind == iso20022.Other:
-		r.notUnderstood(l, it)
+		r.notUnderstood(e, l, it)
 	case l.Currency != "EUR":
 		line.Result, line.Note = store.LineUnmatched, "Collections are in euro."
 	case l.Kind == iso20022.TransferReturned && l.EndToEndID == "":
@@ -232,20 +232,29 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 		reason := l.Reason
 		it.mean = func(found store.BankFileEntry, it *item) { r.transferred(found, reason, it) }
 	default:
-		it.clue = &clue{
-			endToEndID: l.EndToEndID, mandate: l.MandateReference, account: l.Account, amount: payment.Minor(l.AmountMinor), date: e.BookingDate,
-			text: l.Remittance + " " + l.Text,
-		}
+		it.clue = debitClue(e, l)
 		booked, hasAmount, reason := e.BookingDate, l.HasAmount, l.Reason
 		it.mean = func(found store.BankFileEntry, it *item) { r.booked(found, booked, hasAmount, reason, it) }
 	}
 	return nil
 }
 
+// debitClue is what a booking says of a collection.
+func debitClue(e *iso20022.Entry, l *iso20022.Line) *clue {
+	return &clue{
+		endToEndID: l.EndToEndID, mandate: l.MandateReference, account: l.Account, amount: payment.Minor(l.AmountMinor), date: e.BookingDate,
+		text: l.Remittance + " " + l.Text,
+	}
+}
+
 // notUnderstood takes a booking that could be anything. Most are nobody's business here, but one that names a payment of
-// ours and is worth as much has moved its money, as when a return is taken back. Less is what a bank takes for its work.
-func (r *reader) notUnderstood(l *iso20022.Line, it *item) {
-	it.clue, it.mayMiss = &clue{endToEndID: l.EndToEndID}, true
+// ours and is worth as much has moved its money, as when a return is taken back. Less is what a bank takes for its work. What takes
+// a return back is looked for by all that a return is found by.
+func (r *reader) notUnderstood(e *iso20022.Entry, l *iso20022.Line, it *item) {
+	it.clue, it.mayMiss, it.isTakenBack = &clue{endToEndID: l.EndToEndID}, true, l.IsTakenBack
+	if l.IsTakenBack {
+		it.clue = debitClue(e, l)
+	}
 	it.mean = func(found store.BankFileEntry, it *item) {
 		if it.line.AmountMinor >= found.AmountMinor {
 			it.line.TransactionID = &found.TransactionID
@@ -314,6 +323,11 @@ func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount b
 		return
 	}
 	if !isReturn {
+		// Banks send their files in any order, but no money that went back comes later than it went.
+		if back := dateText(found.BackAt); found.IsBack && line.BookingDate > max(back, found.DueDate) {
+			line.Result, line.Note = store.LineContradicts, "It is booked after the collection came back, on "+back+": the bank may have collected it again."
+			return
+		}
 		r.collected(found, it)
 		return
 	}

@@ -25,13 +25,16 @@ func (it *item) pick(e store.BankFileEntry) pick { return pick{e.TransactionID, 
 // choose takes one of several collections that would do, the latest first: one that was due on the day that is named, one that is
 // known to have come back on that day, because a bank tells the same booking in up to three files, one of which another kind
 // of file has said that it did not go through, or else one that has not come back. Two lines of a kind in one statement are two
-// bookings, and never the same collection.
+// bookings, and never the same collection. A return that is taken back is of one that came back.
 func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFileEntry, error) {
 	day := dateText(it.clue.date)
 	isDue := func(e store.BankFileEntry) bool { return it.clue.isOfDueDate && e.DueDate == day }
 	isSame := func(e store.BankFileEntry) bool { return e.IsBack && dateText(e.BackAt) == day }
 	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
 	isAny := func(store.BankFileEntry) bool { return true }
+	if it.isTakenBack {
+		return latest(entries, isSame, isBad, isAny), nil
+	}
 	entries, isUnclear := r.withoutOthers(it, entries)
 	if isUnclear || r.isBetween(it, entries, isDue) {
 		return nil, nil
@@ -64,6 +67,16 @@ func (r *reader) first(it *item, entries []store.BankFileEntry, rules ...func(st
 				r.chosen[picked] = true
 				return &entries[i]
 			}
+		}
+	}
+	return nil
+}
+
+// latest gives the first collection by the first rule that fits one.
+func latest(entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bool) *store.BankFileEntry {
+	for _, fits := range rules {
+		if i := slices.IndexFunc(entries, fits); i >= 0 {
+			return &entries[i]
 		}
 	}
 	return nil

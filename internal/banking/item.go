@@ -25,6 +25,8 @@ type item struct {
 	clue *clue
 	// part is the statement of the file that it stands in, nil in a status report.
 	part *iso20022.Statement
+	// isTakenBack tells a credit that takes a return back.
+	isTakenBack bool
 	// mayMiss tells a line that is about something else if nothing is found.
 	mayMiss bool
 	// isNamed tells that what was found has the name that the line has.

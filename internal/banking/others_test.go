@@ -8,6 +8,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
+	"sepad/internal/payment"
 )
 
 // debtor is what a bank says of the payer's account.
@@ -103,6 +104,46 @@ func TestACollectionAndItsReturnInOneStatement(t *testing.T) {
 				t.Errorf("form %d gives %+v", i, counts)
 			}
 			b.wantStates(t, fmt.Sprintf("form %d", i), series, "approved approved charged_back")
+		}
+	})
+}
+
+// A bank that takes a return back, or collects once more, gives money that nobody expects, also where it names the mandate alone.
+func TestMoneyAfterAReturnIsForAPerson(t *testing.T) {
+	t.Parallel()
+	const none, reason = "NOTPROVIDED", `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`
+	german := func(file, number string) string {
+		from, to := strings.Index(file, "<BkTxCd>"), strings.Index(file, "</BkTxCd>")
+		return file[:from] + "<BkTxCd><Prtry><Cd>NDDT+" + number + "+00931</Cd></Prtry>" + file[to:]
+	}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.statusOf(t, b.settled(t, otherName)[0])
+		now, id, mandate := b.Now(t), paid.MerchantTransactionID, paid.MandateReference
+		later := now.AddDate(0, 0, 2)
+		credit := func(subFamily, more string) string { return on(later, booking("CRDT", subFamily, "49.00", none, more)) }
+		first := on(paid.ProcessedAt, under(mandate, booking("CRDT", "ESDD", "49.00", id, "")))
+		for _, one := range []struct {
+			what, answer string
+			want         banking.Counts
+		}{
+			{"the return", on(now, under(mandate, booking("DBIT", "UPDD", "49.00", none, reason))), banking.Counts{Returned: 1}},
+			{"the money before it", first, banking.Counts{Known: 1}},
+			{"it is taken back", under(mandate, credit("UPDD", reason)), banking.Counts{Unmatched: 1}},
+			{"by its code alone", under(mandate, credit("UPDD", "")), banking.Counts{Unmatched: 1}},
+			{"by its mark alone", under(mandate, strings.Replace(credit("ESDD", ""), "<Sts>", "<RvslInd>true</RvslInd><Sts>", 1)), banking.Counts{Unmatched: 1}},
+			{"by its number", under(mandate, german(credit("", reason), "109")), banking.Counts{Unmatched: 1}},
+			{"by the payer's account", credit("UPDD", debtor+reason), banking.Counts{Unmatched: 1}},
+			{"of somebody else", under("ALT-77", credit("UPDD", debtor+reason)), banking.Counts{Ignored: 1}},
+			{"it is collected again", on(later, booking("CRDT", "ESDD", "49.00", id, "")), banking.Counts{Unmatched: 1}},
+			{"without its name", under(mandate, credit("ESDD", "")), banking.Counts{Unmatched: 1}},
+		} {
+			if counts := b.read(t, one.answer); counts != one.want {
+				t.Errorf("%s gives %+v, want %+v", one.what, counts, one.want)
+			}
+		}
+		if status := b.statusOf(t, paid.ID.String()).Status; status != payment.TransactionChargedBack {
+			t.Errorf("it is %s", status)
 		}
 	})
 }

@@ -73,6 +73,8 @@ const (
 type Line struct {
 	Kind     Kind
 	IsCredit bool
+	// IsTakenBack tells money of a direct debit that came back and was given to us again: of kind Other, for a person.
+	IsTakenBack bool
 	// AmountMinor is the payment's own amount, without charges; HasAmount is false when the bank does not say it.
 	AmountMinor int64
 	HasAmount   bool
@@ -160,7 +162,7 @@ func (entry *Entry) newLine(e, details *element) Line {
 		line.IsCredit = sign == creditMark
 	}
 	returned := details.all("RtrInf")
-	line.Kind = classify(entry, &line, len(returned) > 0)
+	line.Kind, line.IsTakenBack = classify(entry, &line, len(returned) > 0), isTakenBack(entry, &line, len(returned) > 0)
 	if line.Kind == Returned || line.Kind == TransferReturned {
 		line.Reason = readReason(returned, line.Text, entry.Text, line.Remittance)
 		line.RType = readRType(line.Reason.Text + " " + line.Text)

@@ -23,19 +23,28 @@ func classify(entry *Entry, line *Line, hasReturn bool) Kind {
 	transfers := !debits && (entry.Code.isTransfer() || line.Code.isTransfer())
 	numbered := cmp.Or(line.Code.numbered(), entry.Code.numbered())
 	switch {
+	case isTakenBack(entry, line, hasReturn):
+		return Other
 	case !line.IsCredit && !transfers && numbered != TransferReturned &&
 		(hasReturn || debits && entry.IsReversal || entry.Code.isReturn() || line.Code.isReturn() || numbered == Returned):
 		return Returned
 	case line.IsCredit && !debits && (hasReturn || transfers && (entry.Code.isReturn() || line.Code.isReturn()) || numbered == TransferReturned):
 		return TransferReturned
-	case line.IsCredit && debits && (hasReturn || entry.IsReversal || entry.Code.isReturn() || line.Code.isReturn()):
-		return Other // a return that is taken back is for a person
 	case line.IsCredit && (debits || numbered == Collected || line.looksCollected(entry)):
 		return Collected
 	case !line.IsCredit && (transfers || numbered == Transferred):
 		return Transferred
 	}
 	return Other
+}
+
+// isTakenBack tells a credit with the marks of a debit that came back: the return is taken back, which is for a person.
+func isTakenBack(entry *Entry, line *Line, hasReturn bool) bool {
+	debits := entry.Code.isDebit() || line.Code.isDebit()
+	transfers := !debits && (entry.Code.isTransfer() || line.Code.isTransfer())
+	isNumbered := cmp.Or(line.Code.numbered(), entry.Code.numbered()) == Returned
+	isMarked := hasReturn || entry.IsReversal || entry.Code.isReturn() || line.Code.isReturn() || isNumbered
+	return line.IsCredit && !transfers && isMarked && (debits || isNumbered || line.MandateReference != "")
 }
 
 // looksCollected tells a credit that carries a mandate, or our own block, but no code.
