@@ -64,7 +64,7 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		return nil, err
 	}
 	for i, it := range items {
-		if it.clue == nil || len(found[i]) > 0 || it.clue.amount == 0 || it.clue.account.IsZero() || it.clue.mandate != "" || it.clue.endToEndID != "" {
+		if it.clue == nil || len(found[i]) > 0 || !r.hasAccountAlone(it) {
 			continue
 		}
 		if found[i], err = r.ofAccount(it.clue); err != nil {
@@ -72,6 +72,14 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		}
 	}
 	return found, nil
+}
+
+// hasAccountAlone tells a line that says nothing of a collection but the payer's account and the amount, on the account that is collected
+// to: a file may have statements of several.
+func (r *reader) hasAccountAlone(it *item) bool {
+	c := it.clue
+	isElsewhere := it.part != nil && !it.part.Account.IsZero() && it.part.Account != r.account.Terms.Creditor.Account
+	return !isElsewhere && c.amount != 0 && !c.account.IsZero() && c.mandate == "" && c.endToEndID == ""
 }
 
 // named fills in what lines with nothing so far have by a name, the latest first.

@@ -40,6 +40,7 @@ func TestWhatNamesSomebodyElsesDebitIsNoneOfOurs(t *testing.T) {
 			"a return with a mandate":  under(mandate, booking("DBIT", "UPDD", "49.00", none, back)),
 			"a return with a name":     booking("DBIT", "UPDD", "49.00", old, back),
 			"a credit with both":       under(mandate, booking("CRDT", "ESDD", "49.00", old, debtor)),
+			"a return on another one":  strings.Replace(booking("DBIT", "UPDD", "49.00", none, back), "DE89370400440532013000", "DE02120300000000202051", 1),
 			"a refusal with both":      refusal(old, "AM04", reference),
 			"a refusal with a mandate": refusal(none, "AM04", reference),
 		} {
