@@ -198,6 +198,7 @@ func claimOne(tx *store.Tx, due store.DueSubscription, until payment.Date, taken
 		return nil, err
 	}
 	rebill.KeepPrice(due.TriedMinor)
+	rebill.KeepCount(due.ReturnedTries)
 	rebill.Transaction.MerchantTransactionID = payment.RebillReference(sub, rebill.Subscription.Tries+taken)
 	rebill.Transaction.Attempt.Silence = silence
 	tx.ClaimRebill(rebill, due.SealedIBAN)

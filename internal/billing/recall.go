@@ -80,6 +80,7 @@ func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now
 			return false, err
 		}
 		rebill.KeepPrice(due.TriedMinor)
+		rebill.KeepCount(due.ReturnedTries)
 		rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+ahead)
 		if isTaken, isKnown, err := b.recognize(ctx, setup, due, rebill); err != nil || isKnown {
 			return isKnown, err
@@ -142,6 +143,7 @@ func (b *Billing) recognizeDue(ctx context.Context, sub payment.Subscription, ta
 	if err != nil {
 		return false, err
 	}
+	rebill.KeepCount(due.ReturnedTries)
 	rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+taken)
 	_, isKnown, err = b.recognize(ctx, setup, due, rebill)
 	return isKnown, err

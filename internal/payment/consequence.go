@@ -69,7 +69,8 @@ func (c *Change) followReturn(policy Policy, now time.Time) error {
 }
 
 // billAgain has the period collected again whose money came back. While another
-// is being collected or tried again, it waits for its turn.
+// is being collected or tried again, it waits for its turn; after its last try the
+// subscription ends all the same.
 func (c *Change) billAgain(dunning Dunning, now time.Time) error {
 	sub := c.Subscription
 	if sub == nil || sub.Status == SubscriptionCancelled || sub.Frequency == "" {
@@ -80,7 +81,7 @@ func (c *Change) billAgain(dunning Dunning, now time.Time) error {
 	if c.Transaction.Type == Rebill {
 		tries = c.Transaction.Attempt.Number
 	}
-	if sub.OpenTransactionID != nil || sub.Tries > 0 {
+	if tries <= len(dunning) && (sub.OpenTransactionID != nil || sub.Tries > 0) {
 		sub.Owed = sub.Owed.with(period)
 		return nil
 	}

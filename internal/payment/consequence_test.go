@@ -114,6 +114,30 @@ func TestAReturnedPeriodIsCollectedAgain(t *testing.T) {
 	})
 }
 
+func TestAPeriodThatWaitsForItsTurnKeepsItsCount(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	billed := rebill(t, sub, first, "2026-04-30", collected)
+	open, err := BeginRebill(*billed.Subscription, first, DateOf(on(t, "2026-05-31")), on(t, "2026-05-31"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open.KeepCount(2)
+	if open.Subscription.Tries != 3 || open.Transaction.Attempt.Number != 3 {
+		t.Errorf("after two tries that came back it is try %d, number %d", open.Subscription.Tries, open.Transaction.Attempt.Number)
+	}
+	open.KeepCount(1)
+	if open.Subscription.Tries != 3 {
+		t.Errorf("an earlier one makes it %d", open.Subscription.Tries)
+	}
+	paid := billed.Debit
+	paid.Transaction.Attempt.Number, paid.Subscription = 1+len(usual.Dunning), open.Subscription
+	back, err := paid.ChargeBack(Chargeback{ReasonCode: "AM04"}, usual, on(t, "2026-05-31"))
+	if err != nil || back.Subscription.Status != SubscriptionCancelled || back.Subscription.CancelReason != CancelledByDunning {
+		t.Errorf("after the last try it is %s by %q, %v", back.Subscription.Status, back.Subscription.CancelReason, err)
+	}
+}
+
 func TestAReturnedFirstPaymentIsCollectedAgain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

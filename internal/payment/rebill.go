@@ -60,6 +60,15 @@ func RecallRebill(s Subscription, first Transaction, now time.Time) (Change, err
 	}, nil
 }
 
+// KeepCount has a rebill counted behind the tries of its period whose money came
+// back, 0 for none: a period that waited for its turn was tried before.
+func (c *Change) KeepCount(returned int) {
+	if c.Subscription.Tries <= returned {
+		c.Subscription.Tries = returned + 1
+		c.Transaction.Attempt.Number = c.Subscription.Tries
+	}
+}
+
 // settleRebill applies a gateway's answer to a rebill: to one that was just
 // submitted, or to one that it had taken in as pending.
 func (c *Change) settleRebill(o Outcome, dunning Dunning, now time.Time) error {

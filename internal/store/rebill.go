@@ -22,6 +22,8 @@ type DueSubscription struct {
 	SealedIBAN string
 	// TriedMinor is the amount of the latest try of the period, nil where there was none.
 	TriedMinor *payment.Minor
+	// ReturnedTries is the number of the latest try of the period whose money came back, 0 where there was none.
+	ReturnedTries int
 	// SetupVersion names the state of the tenant's set-up (Store.Setup).
 	SetupVersion int64
 	// PausedSince is since when the gateway has been away, zero when it is not.
@@ -58,7 +60,10 @@ func dueSubscriptionQuery(where string) string {
 			WHERE b.tenant_id = s.tenant_id AND b.id = s.session_id) END, q.since,
 		CASE WHEN s.period_tries > 0 THEN (SELECT x.amount_minor FROM transactions x
 			WHERE x.tenant_id = s.tenant_id AND x.order_id = s.order_id AND x.subscription_id = s.id AND x.billing_period = s.period
-			ORDER BY x.id DESC LIMIT 1) END
+			ORDER BY x.id DESC LIMIT 1) END,
+		CASE WHEN s.period_tries > 0 THEN (SELECT COALESCE(MAX(x.attempt_number), 0) FROM transactions x
+			WHERE x.tenant_id = s.tenant_id AND x.order_id = s.order_id AND x.subscription_id = s.id AND x.billing_period = s.period
+				AND x.type = 'sdd_rebill' AND x.status = 'charged_back') ELSE 0 END
 	FROM (SELECT ` + Subscriptions.List("") + `, iban_sealed, due_at FROM subscriptions s
 		WHERE ` + where + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
@@ -109,7 +114,7 @@ func scanDueSubscription(r db.Rows) (d DueSubscription, err error) {
 	f := &d.First
 	fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
 	return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
-		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince}, &d.TriedMinor)...)
+		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince}, &d.TriedMinor, &d.ReturnedTries)...)
 }
 
 // DueSubscription reads one with all that a rebill needs, whether it is due or not.

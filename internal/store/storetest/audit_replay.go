@@ -197,13 +197,19 @@ func claimed(s *BookedSubscription, x *BookedTransaction, r *replayed) (complain
 	if x.Period == s.firstPeriod() {
 		price = s.First.AmountMinor // what came back of the first payment
 	}
+	tries := r.tries
+	for _, earlier := range s.Rebills { // a period that waited for its turn goes on with its count
+		if earlier.Period == x.Period && earlier.Status == payment.TransactionChargedBack && earlier.CreatedAt.Before(x.CreatedAt) {
+			tries = max(tries, earlier.Try)
+		}
+	}
 	switch {
 	case r.open != "":
 		return fmt.Sprintf("rebill %s was made while %s was open", x.ID, r.open)
 	case r.ended != "":
 		return fmt.Sprintf("rebill %s was made after its end (%s)", x.ID, r.ended)
-	case x.Period != r.period || x.Try != r.tries+1:
-		return fmt.Sprintf("rebill %s is try %d of period %d, want try %d of period %d", x.ID, x.Try, x.Period, r.tries+1, r.period)
+	case x.Period != r.period || x.Try != tries+1:
+		return fmt.Sprintf("rebill %s is try %d of period %d, want try %d of period %d", x.ID, x.Try, x.Period, tries+1, r.period)
 	case r.next.IsZero() || x.DueDate == "" && x.CreatedAt.Before(r.next.Start()) || x.DueDate != "" && x.DueDate < r.next.String():
 		return fmt.Sprintf("rebill %s was made at %s, and is due on %s", x.ID, x.CreatedAt, r.next)
 	case x.Sequence != r.sequence:
@@ -211,8 +217,7 @@ func claimed(s *BookedSubscription, x *BookedTransaction, r *replayed) (complain
 	case x.AmountMinor != price || x.Order != s.Order:
 		return fmt.Sprintf("rebill %s has another amount or order", x.ID)
 	}
-	r.tries++
-	r.open = x.ID
+	r.tries, r.open = tries+1, x.ID
 	return ""
 }
 
@@ -306,7 +311,7 @@ func (b *Books) failedAfterAll(s *BookedSubscription, x *BookedTransaction, at t
 	if x.Type == payment.Rebill {
 		period, tries = x.Period, x.Try
 	}
-	if r.open == "" && r.tries == 0 {
+	if r.open == "" && r.tries == 0 || tries > len(b.Rules.Dunning) {
 		b.tryAgain(r, period, tries, at)
 		return
 	}
