@@ -196,7 +196,7 @@ func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, cha
 func (r *reader) entry(e *iso20022.Entry) error {
 	for i := range e.Lines {
 		l := &e.Lines[i]
-		it := &item{part: e.Statement, booking: cmp.Or(l.BankReference, e.Reference), text: strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " "), line: store.BankLine{
+		it := &item{part: e.Statement, text: strings.Join([]string{l.Remittance, l.Text, l.Reason.Text, e.Text}, " "), line: store.BankLine{
 			Source: string(e.Statement.Kind), Kind: string(l.Kind), AmountMinor: payment.Minor(l.AmountMinor), ChargesMinor: payment.Minor(l.ChargesMinor),
 			Currency: l.Currency, IsCredit: l.IsCredit, BookingDate: dateText(e.BookingDate), Reason: l.Reason.Code, Result: store.LineIgnored,
 			Reference: cmp.Or(l.EndToEndID, l.BlockID, e.Batch.BlockID, e.Batch.MessageID, l.MandateReference, l.BankReference, e.Reference),

@@ -3,12 +3,12 @@ package banking
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/iso20022"
+	"sepad/internal/sepa"
 	"sepad/internal/store"
 )
 
@@ -22,58 +22,60 @@ type pick struct {
 
 func (it *item) pick(e store.BankFileEntry) pick { return pick{e.TransactionID, it.part, it.line.Kind} }
 
-// choose takes one of several collections that would do, the latest first: one that was due on the day that is named, one that is
-// known to have come back on that day, because a bank tells the same booking in up to three files, one of which another kind
-// of file has said that it did not go through, or else one that has not come back. Two lines of a kind in one statement are two
-// bookings, and never the same collection. A return that is taken back is of one that came back.
+// What a line without a name leaves open is told to the person who decides.
+const (
+	severalFit = "Several payments fit, and it names none of them: the same payer may have taken any of them back."
+	fitsTwice  = "It fits a payment of which another line of the same statement tells already."
+	mayBeGone  = "It may be of a payment that left after the backup and is not known here yet."
+)
+
+// choose finds the collection that a line speaks of among those that fit. What comes in is of the latest; so is what has a name,
+// which hardly ever fits two. What did not go through, or came back, without a name is of the only one that it can be: where there
+// are two, a guess would give a payer's money for gone that is there, and a person has to say it.
 func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFileEntry, error) {
-	day := dateText(it.clue.date)
-	isDue := func(e store.BankFileEntry) bool { return it.clue.isOfDueDate && e.DueDate == day }
-	isSame := func(e store.BankFileEntry) bool { return e.IsBack && dateText(e.BackAt) == day }
-	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
-	isAny := func(store.BankFileEntry) bool { return true }
-	if it.isTakenBack {
-		return latest(entries, isSame, isBad, isAny), nil
+	switch {
+	case it.isTakenBack:
+		return first(entries, it.cameBackThen, isBad, isAny), nil
+	case it.isNamed || it.line.IsCredit:
+		return r.latest(it, entries), nil
 	}
-	entries, isUnclear := r.withoutOthers(it, entries)
-	if isUnclear || r.isBetween(it, entries, isDue) {
+	able, err := r.ableToBe(it, entries)
+	switch {
+	case err != nil || len(able) == 0:
+		return nil, err
+	case len(able) > 1:
+		it.line.Note = severalFit
+		return nil, nil
+	case r.chosen[it.pick(able[0])]:
+		it.line.Note = fitsTwice
 		return nil, nil
 	}
-	if isLost, err := r.mayBeLost(it, entries); err != nil || isLost {
+	if isLost, err := r.mayBeLost(it); err != nil || isLost {
 		return nil, err
 	}
-	found := r.first(it, entries, isDue, isSame)
-	if found == nil {
-		told, err := r.told(it, entries)
-		if err != nil || told == doubtful {
-			return nil, err
-		}
-		if told == uuid.Nil && r.isBetween(it, entries, isOpen) {
-			return nil, nil
-		}
-		isTold := func(e store.BankFileEntry) bool { return e.TransactionID == told }
-		found = r.first(it, entries, isTold, isOpen, isAny)
-	}
-	r.noteGuess(it, entries, found)
-	return found, nil
+	r.chosen[it.pick(able[0])] = true
+	return &able[0], nil
 }
 
-// first gives the first collection by the first rule that fits one, and notes it.
-func (r *reader) first(it *item, entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bool) *store.BankFileEntry {
-	for _, fits := range rules {
-		for i := range entries {
-			picked := it.pick(entries[i])
-			if fits(entries[i]) && (len(entries) == 1 || !r.chosen[picked]) {
-				r.chosen[picked] = true
-				return &entries[i]
-			}
-		}
-	}
-	return nil
+// cameBackThen tells a collection that came back on the day of a booking.
+func (it *item) cameBackThen(e store.BankFileEntry) bool {
+	return e.IsBack && dateText(e.BackAt) == dateText(it.clue.date)
 }
 
-// latest gives the first collection by the first rule that fits one.
-func latest(entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bool) *store.BankFileEntry {
+// latest finds the collection that no line of the kind has spoken of yet in its part of the file: one that came back on the day, or
+// else one that went through if there is any.
+func (r *reader) latest(it *item, entries []store.BankFileEntry) *store.BankFileEntry {
+	free := keep(entries, func(e store.BankFileEntry) bool { return len(entries) == 1 || !r.chosen[it.pick(e)] })
+	isOpen := func(e store.BankFileEntry) bool { return !isBad(e) }
+	found := first(free, it.cameBackThen, isOpen, isAny)
+	if found != nil {
+		r.chosen[it.pick(*found)] = true
+	}
+	return found
+}
+
+// first gives the first collection by the first rule that fits one.
+func first(entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bool) *store.BankFileEntry {
 	for _, fits := range rules {
 		if i := slices.IndexFunc(entries, fits); i >= 0 {
 			return &entries[i]
@@ -85,66 +87,34 @@ func latest(entries []store.BankFileEntry, rules ...func(store.BankFileEntry) bo
 // isBad tells a collection that did not go through.
 func isBad(e store.BankFileEntry) bool { return e.IsBack || e.IsDeclined }
 
-// sameNews is how far apart two kinds of files tell of one booking: a status report as it comes, and the statement with its own day
+func isAny(store.BankFileEntry) bool { return true }
+
+// sameNews is how far apart two files tell of one booking: a status report as it comes, and the statement with its own day
 // and a weekend between them.
 const sameNews = 5 * 24 * time.Hour
 
-// doubtful stands for a collection that nobody but a person can name.
-var doubtful = uuid.Max
-
-// told finds the collection among several of which it is known that it did not go through, but not by this kind of file: a
-// line without a name that brings the same news repeats it, and must not take the money of the month before for gone as well.
-// Where it may as well be a later one's, or has another reason, a person has to say so.
-func (r *reader) told(it *item, entries []store.BankFileEntry) (uuid.UUID, error) {
-	if len(entries) < 2 || it.line.IsCredit || !slices.ContainsFunc(entries, isBad) {
-		return uuid.Nil, nil
+// ableToBe leaves those of which a line without a name can speak: those of the due date that it names, or else those that can still
+// come back for its reason.
+func (r *reader) ableToBe(it *item, entries []store.BankFileEntry) ([]store.BankFileEntry, error) {
+	if it.clue.isOfDueDate && !it.clue.date.IsZero() {
+		due := dateText(it.clue.date)
+		return keep(entries, func(e store.BankFileEntry) bool { return e.DueDate == due }), nil
 	}
-	news, err := r.tenant(r.account).BankNews(r.ctx, it.line, r.statement.ID, transactionsOf(entries))
-	if err != nil {
-		return uuid.Nil, err
-	}
-	at := r.now
-	if !it.clue.isOfDueDate {
-		at = cmp.Or(it.clue.date, r.now)
-	}
-	isFree := func(e store.BankFileEntry) bool { return isBad(e) && !r.chosen[it.pick(e)] }
-	for _, e := range entries {
-		if news[e.TransactionID].IsOfThisFile && isFree(e) {
-			return e.TransactionID, nil // the file is read again
-		}
-	}
-	for i, e := range entries {
-		known, isKnown := news[e.TransactionID]
-		if !isKnown || !isFree(e) || known.At.Sub(at).Abs() > sameNews {
-			continue
-		}
-		isLater := func(e store.BankFileEntry) bool { return !isBad(e) }
-		if slices.ContainsFunc(entries[:i], isLater) || !isSameReason(known.Reason, it.line.Reason) {
-			it.line.Note = "It may repeat what is known of " + e.EndToEndID + ", or be another payment of the same payer."
-			return doubtful, nil
-		}
-		return e.TransactionID, nil
-	}
-	return uuid.Nil, nil
+	at := r.toldAt(it.clue.date)
+	able, err := r.withoutPast(it, at, entries)
+	return keep(able, func(e store.BankFileEntry) bool { return dateText(at) <= comesBackBy(e.DueDate, it.line.Reason) }), err
 }
 
-// mayBeLost tells a line without a name that may speak of a later collection than those that are known: one that left after a
-// backup and is in a file that was taken in, but has not been opened here again. The line is read again when the account goes on.
-func (r *reader) mayBeLost(it *item, entries []store.BankFileEntry) (bool, error) {
-	if it.isNamed || it.line.IsCredit || len(entries) == 0 {
-		return false, nil
+// withoutPast leaves out collections that are known not to have gone through, when a line cannot tell the same once more: because
+// that was long ago, or because this kind of file has told it on another day.
+func (r *reader) withoutPast(it *item, at time.Time, entries []store.BankFileEntry) ([]store.BankFileEntry, error) {
+	able := keep(entries, func(e store.BankFileEntry) bool { return !isBad(e) || e.BadAt().Sub(at).Abs() <= sameNews })
+	bad := keep(able, isBad)
+	if len(bad) == 0 {
+		return able, nil
 	}
-	by, _ := r.window(it.clue.date)
-	is, err := r.tenant(r.account).HasLostDebit(r.ctx, r.account.ID, it.clue.amount, entries[0].DueDate, by)
-	if is {
-		it.line.Note = "It may be of a payment that left after the backup and is not known here yet."
-	}
-	return is, err
-}
-
-// isSameReason tells reasons that do not contradict each other: some files leave theirs away.
-func isSameReason(one, other string) bool {
-	return one == "" || other == "" || strings.EqualFold(one, other)
+	told, err := r.tenant(r.account).ToldOnAnotherDay(r.ctx, it.line, r.statement.ID, transactionsOf(bad))
+	return keep(able, func(e store.BankFileEntry) bool { return !isBad(e) || !slices.Contains(told, e.TransactionID) }), err
 }
 
 func transactionsOf(entries []store.BankFileEntry) []uuid.UUID {
@@ -153,4 +123,52 @@ func transactionsOf(entries []store.BankFileEntry) []uuid.UUID {
 		ids[i] = e.TransactionID
 	}
 	return ids
+}
+
+func keep(entries []store.BankFileEntry, fits func(store.BankFileEntry) bool) (kept []store.BankFileEntry) {
+	for _, e := range entries {
+		if fits(e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// What comes back by itself is sent by the payer's bank within five banking days after the due date; a payer may have authorised
+// money back for eight weeks, and what was never authorised for thirteen months (SDD Core rulebook). It has two
+// more banking days to be booked.
+const (
+	returnDays = 5 + 2
+	claimDays  = 8 * 7
+)
+
+// comesBackBy is the last day on which a collection that was due on a day comes back for a reason.
+func comesBackBy(dueDate, reason string) string {
+	due, err := time.Parse(time.DateOnly, dueDate)
+	if err != nil {
+		return dueDate
+	}
+	switch known := sepa.ReasonFor(reason); {
+	case known.Follows == sepa.FollowsUnsaid || known.Code == "MD01": // nobody had authorised it, says the bank or the payer
+		return dateText(due.Add(lookBack))
+	case known.Follows == sepa.FollowsClaim:
+		due = due.AddDate(0, 0, claimDays)
+	}
+	return dateText(sepa.AddBusinessDays(due, returnDays))
+}
+
+// toldAt is the day of a booking, or when its file was first taken in. A file that is read again is found to say the same.
+func (r *reader) toldAt(booked time.Time) time.Time {
+	return cmp.Or(booked, r.statement.CreatedAt, r.now)
+}
+
+// mayBeLost tells a line that may speak of a collection that is not known any more: one that left after a backup and is in a file
+// that was taken in, but has not been opened here again. The line is read again when the account goes on.
+func (r *reader) mayBeLost(it *item) (bool, error) {
+	by, from := r.window(it.clue.date)
+	is, err := r.tenant(r.account).HasLostDebit(r.ctx, r.account.ID, it.clue.amount, from, by)
+	if is {
+		it.line.Note = mayBeGone
+	}
+	return is, err
 }

@@ -4,8 +4,8 @@
 //	collect.go   at each cut-off: what waits is taken into a file, a batch in each transaction
 //	compose.go   the file's bytes are made, once, and kept in parts
 //	deliver.go   the file is put where the bank fetches it: under another name first, then under its own
-//	read.go      a bank's answer, as a stream; item.go takes its lines in batches, match.go finds the collections,
-//	             apply.go says what follows
+//	read.go      a bank's answer, as a stream; item.go takes its lines in batches, match.go finds the collections
+//	             that fit, choose.go the one that is meant, apply.go says what follows
 //	amend.go     what a bank is told once when it changes under a mandate
 //	preview.go   what the next file would hold, and what a bank would refuse
 //	answer.go    the sandbox's bank

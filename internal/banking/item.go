@@ -31,10 +31,6 @@ type item struct {
 	mayMiss bool
 	// isNamed tells that what was found has the name that the line has.
 	isNamed bool
-	// booking is the bank's own name for what it has booked, "" when it gives none.
-	booking string
-	// isGuess tells that another collection may be meant, which has not come back.
-	isGuess bool
 	mean    func(found store.BankFileEntry, it *item)
 }
 
@@ -168,9 +164,6 @@ func (r *reader) writeDown(items []*item) error {
 		it.line.Position = r.statement.LineCount
 		it.line.Reference = cutText(it.line.Reference, longestReference)
 		r.reading.Counts.add(it.line.Result)
-		if it.isGuess && it.line.TransactionID != nil {
-			r.guesses = append(r.guesses, it.line.Position)
-		}
 	}
 	if r.isDryRun {
 		return nil

@@ -56,8 +56,8 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		return c.mandate
 	}
 	fits := func(c *clue, e *store.BankFileEntry) bool {
-		by, _ := r.window(c.date)
-		return e.AmountMinor == c.amount && e.DueDate <= by
+		by, from := r.window(c.date)
+		return !e.IsTransfer() && e.AmountMinor == c.amount && e.DueDate >= from && e.DueDate <= by
 	}
 	err := named(items, found, ofMandate, r.tenant(r.account).BankEntriesByMandate, func(e *store.BankFileEntry) string { return e.MandateReference }, fits, r)
 	if err != nil {
@@ -162,9 +162,7 @@ func (r *reader) idIn(text string) string {
 
 // window is between which due dates a booking of a day can belong to.
 func (r *reader) window(booked time.Time) (by, from string) {
-	if booked.IsZero() {
-		booked = r.now
-	}
+	booked = r.toldAt(booked)
 	return booked.Format(time.DateOnly), booked.Add(-lookBack).Format(time.DateOnly)
 }
 

@@ -76,7 +76,7 @@ func TestAnAccountWithSeveralMandatesNamesNone(t *testing.T) {
 			t.Errorf("%+v", counts)
 		}
 		again := strings.NewReplacer("BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn", "Stmt>", "Ntfctn>").Replace(on(b.Now(t), back))
-		if counts := b.read(t, again); counts != (banking.Counts{Known: 1}) {
+		if counts := b.read(t, again); counts != (banking.Counts{Unmatched: 1}) {
 			t.Errorf("the same in a notice gives %+v", counts)
 		}
 		b.wantStatus(t, paid[1], "approved")
@@ -88,14 +88,14 @@ func TestACollectionAndItsReturnInOneStatement(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		b := setup(t, s)
-		for i, series := range b.weeks(t, 3) {
+		for i, series := range b.months(t, 3) {
 			last, mandate := series[2], series[2].MandateReference
 			name := []string{"NOTPROVIDED", last.MerchantTransactionID, "NOTPROVIDED"}[i]
 			due, err := time.Parse(time.DateOnly, last.DueDate.String())
 			must(t, err)
 			files := []string{
 				on(due, under(mandate, booking("CRDT", "ESDD", "49.00", name, ""))),
-				on(b.Now(t), under(mandate, booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", `<RtrInf><Rsn><Cd>MD06</Cd></Rsn></RtrInf>`))),
+				on(b.Now(t), under(mandate, booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`))),
 			}
 			want := banking.Counts{Settled: 1, Returned: 1}
 			if i == 2 {

@@ -99,16 +99,13 @@ type reader struct {
 	returning        []returned
 	// chosen are the collections that lines of this file were found to speak of.
 	chosen map[pick]bool
-	// guessed are the bookings by which parts of this file speak of collections without naming them, guesses the places of such lines.
-	guessed map[uuid.UUID]guess
-	guesses []int
-	now     time.Time
+	now    time.Time
 	// along is written with what a line is found to mean, nil for nothing.
 	along func(*store.Tx)
 }
 
 func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
-	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)}, chosen: map[pick]bool{}, guessed: map[uuid.UUID]guess{}, now: b.Checkout.Clock.Now()}
+	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)}, chosen: map[pick]bool{}, now: b.Checkout.Clock.Now()}
 	hash, err := r.pass(member, io.Discard)
 	if err != nil {
 		return r.reading, err
@@ -237,9 +234,6 @@ func (r *reader) end(err error) error {
 	if err != nil {
 		r.statement.State, r.statement.Problem = store.BankStatementFailed, err.Error()
 		r.reading.Problem = err.Error()
-	}
-	if err := r.doubt(); err != nil {
-		return err
 	}
 	if open := r.reading.Counts.Unmatched; open > 0 && !r.isDryRun {
 		r.Logger.ErrorContext(r.ctx, "lines of a bank's answer match nothing and need a person", "gateway_id", r.account.ID,

@@ -1,14 +1,19 @@
 package banking_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/gateway/sandbox"
+	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -33,12 +38,32 @@ func TestAYearOfRebills(t *testing.T) {
 			for range 53 {
 				b.Advance(t, 7*24*time.Hour)
 				b.answer(t, shape)
+				b.decide(t)
 				b.clearOut(t)
 			}
 			b.Advance(t, 60*24*time.Hour)
 			b.answer(t, shape)
+			b.decide(t)
 			b.wantBooks(t)
 		})
+	}
+}
+
+// decide is the person who says which payment a return was of that names none, where one period's last try and the next one's first
+// left within two days of each other.
+func (b *bundle) decide(t *testing.T) {
+	t.Helper()
+	shop := uuid.MustParse(apptest.Shop)
+	for _, line := range b.open(t) {
+		entries, err := b.App.Store.Tenant(shop).BankEntriesByMandate(t.Context(), b.account.ID, []string{line.Reference})
+		must(t, err)
+		entries = slices.DeleteFunc(entries, func(e store.BankFileEntry) bool { return e.IsBack || e.IsDeclined || e.DueDate >= line.BookingDate })
+		if line.Kind != string(iso20022.Returned) || len(entries) == 0 {
+			t.Fatalf("nobody can say of what this is: %+v", line)
+		}
+		latest := slices.MaxFunc(entries, func(one, other store.BankFileEntry) int { return cmp.Compare(one.DueDate, other.DueDate) })
+		_, err = b.App.Banking.Assign(t.Context(), shop, line.ID, latest.TransactionID)
+		must(t, err)
 	}
 }
 

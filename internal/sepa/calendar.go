@@ -26,3 +26,12 @@ func NextBusinessDay(at time.Time) time.Time {
 	}
 	return day
 }
+
+// AddBusinessDays gives the business day so many after the first one on or after a day.
+func AddBusinessDays(day time.Time, count int) time.Time {
+	day = NextBusinessDay(day)
+	for range count {
+		day = NextBusinessDay(day.AddDate(0, 0, 1))
+	}
+	return day
+}

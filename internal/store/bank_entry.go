@@ -30,8 +30,8 @@ type BankFileEntry struct {
 	// or its money came and went back.
 	Status                     payment.TransactionStatus
 	IsOpen, IsDeclined, IsBack bool
-	// BackAt is when it was reported to have gone back.
-	BackAt time.Time
+	// BackAt is when it was reported to have gone back, refusedAt when it was refused.
+	BackAt, refusedAt time.Time
 }
 
 var bankEntries = db.Table[BankFileEntry]{Name: "bank_file_entries", Columns: []db.Column[BankFileEntry]{
@@ -45,6 +45,14 @@ var bankEntries = db.Table[BankFileEntry]{Name: "bank_file_entries", Columns: []
 	db.Field("mandate_reference", func(e *BankFileEntry) *string { return &e.MandateReference }),
 	db.Field("iban_masked", func(e *BankFileEntry) *string { return &e.MaskedIBAN }),
 }}
+
+// BadAt is since when it is known that it did not go through, zero for one that did.
+func (e BankFileEntry) BadAt() time.Time {
+	if e.IsDeclined {
+		return e.refusedAt
+	}
+	return e.BackAt
+}
 
 // IsTransfer tells a refund, which is paid, from a payment, which is collected.
 func (e BankFileEntry) IsTransfer() bool { return e.SequenceType == "" }
@@ -315,13 +323,13 @@ func (t Tenant) BankBlocks(ctx context.Context, fileID uuid.UUID) ([]BankBlock, 
 }
 
 var bankEntryQuery = `
-	SELECT ` + bankEntries.List("e") + `, e.gateway_id, t.status, t.status = 'pending', t.status = 'declined', t.status = 'charged_back', c.reported_at
+	SELECT ` + bankEntries.List("e") + `, e.gateway_id, t.status, t.status = 'pending', t.status = 'declined', t.status = 'charged_back', c.reported_at, t.updated_at
 	FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
 	LEFT JOIN chargebacks c ON c.tenant_id = t.tenant_id AND c.merchant_transaction_id = t.merchant_transaction_id
 	WHERE e.tenant_id = $1 `
 
 func scanBankEntry(r db.Rows) (e BankFileEntry, err error) {
-	return e, r.Scan(append(bankEntries.Fields(&e), &e.GatewayID, &e.Status, &e.IsOpen, &e.IsDeclined, &e.IsBack, db.Instant{To: &e.BackAt})...)
+	return e, r.Scan(append(bankEntries.Fields(&e), &e.GatewayID, &e.Status, &e.IsOpen, &e.IsDeclined, &e.IsBack, db.Instant{To: &e.BackAt}, db.Instant{To: &e.refusedAt})...)
 }
 
 // BankFileEntries gives the payments of a file in their order, beginning after a

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -209,32 +208,6 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 	}
 }
 
-// rivalReads are those about two statements that tell of one payment.
-func rivalReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
-	t.Helper()
-	back := awaitingFile(t, env, shop)
-	var statements []store.BankStatement
-	for i, result := range []store.BankLineResult{store.LineReturned, store.LineKnown} {
-		name := fmt.Sprint("rival ", i)
-		statement := store.BankStatement{
-			ID: payment.NewID(), TenantID: shop.ID, GatewayID: back.GatewayID, Name: name, ContentHash: name, State: store.BankStatementRead,
-		}
-		statements = append(statements, statement)
-		env.Write(t, func(tx *store.Tx) error {
-			tx.PutBankStatement(statement)
-			tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: result, TransactionID: &back.ID}})
-			return nil
-		})
-	}
-	return map[string]func(context.Context, store.Tenant) int{
-		"RivalBankLines": func(ctx context.Context, scope store.Tenant) int {
-			ofNews, err := scope.RivalBankLines(ctx, statements[0].ID, []int{1})
-			ofRepeat, failed := scope.RivalBankLines(ctx, statements[1].ID, []int{1})
-			return some(len(ofNews)*len(ofRepeat), errors.Join(err, failed))
-		},
-	}
-}
-
 // bankReads are those about files for banks and their answers.
 func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
@@ -260,10 +233,13 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 	stranded, takenBack := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
 	env.Exec(t, `UPDATE transactions SET type = 'sdd_refund', refund_of = $1 WHERE id = $2`, takenBack.ID.String(), stranded.ID.String())
 	env.Exec(t, `UPDATE transactions SET status = 'charged_back', settle_due_at = NULL WHERE id = $1`, takenBack.ID.String())
+	env.Write(t, func(tx *store.Tx) error {
+		tx.AddBankLines(statement, []store.BankLine{{Position: 2, Source: "camt.053", Kind: "returned", Result: store.LineReturned, TransactionID: &takenBack.ID}})
+		return nil
+	})
 	reads := statementReads(env, shop, statement)
 	maps.Copy(reads, entryReads(one, file))
 	maps.Copy(reads, adoptedReads(t, env, shop))
-	maps.Copy(reads, rivalReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"UnfinishedBankFiles": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.UnfinishedBankFiles(ctx, one.GatewayID)
@@ -285,9 +261,10 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 			debits, err := scope.DebitsByID(ctx, []uuid.UUID{one.ID})
 			return some(len(debits), err)
 		},
-		"BankNews": func(ctx context.Context, scope store.Tenant) int {
-			news, err := scope.BankNews(ctx, store.BankLine{}, statement.ID, []uuid.UUID{takenBack.ID})
-			return some(len(news), err)
+		"ToldOnAnotherDay": func(ctx context.Context, scope store.Tenant) int {
+			like := store.BankLine{Source: "camt.053", Kind: "returned", BookingDate: "2026-01-05"}
+			ids, err := scope.ToldOnAnotherDay(ctx, like, uuid.Nil, []uuid.UUID{takenBack.ID})
+			return some(len(ids), err)
 		},
 		"StrandedRefunds": func(ctx context.Context, scope store.Tenant) int {
 			ids, err := scope.StrandedRefunds(ctx, one.GatewayID, 10)

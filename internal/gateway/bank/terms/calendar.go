@@ -17,7 +17,7 @@ func (t *Terms) NextCutOff(at time.Time) time.Time {
 		if cutOff := t.cutOffOn(day); cutOff.After(at) {
 			return cutOff
 		}
-		day = addBusinessDays(day, 1)
+		day = sepa.AddBusinessDays(day, 1)
 	}
 }
 
@@ -40,7 +40,7 @@ func (t *Terms) cutOffOn(day time.Time) time.Time {
 // DueDate is when the collections of a file are due that is written at an instant: the lead's business days after the
 // day on which the bank takes it, which is the next one for a file that is late.
 func (t *Terms) DueDate(at time.Time) time.Time {
-	return addBusinessDays(t.ExecuteDate(at), t.LeadDays)
+	return sepa.AddBusinessDays(t.ExecuteDate(at), t.LeadDays)
 }
 
 // ExecuteDate is when credit transfers are carried out of a file that is written at an instant: the day on which the bank
@@ -49,7 +49,7 @@ func (t *Terms) ExecuteDate(at time.Time) time.Time { return t.dayOf(t.NextCutOf
 
 // DueOf is when the collections of a cut-off's file are due.
 func (t *Terms) DueOf(cutOff time.Time) time.Time {
-	return addBusinessDays(t.dayOf(cutOff), t.LeadDays)
+	return sepa.AddBusinessDays(t.dayOf(cutOff), t.LeadDays)
 }
 
 // CutOffFor is the last cut-off whose file can have collections that are due on a business day.
@@ -98,7 +98,7 @@ func (t *Terms) AnnouncesUntil(at time.Time) time.Time {
 
 // SilenceEnds is when nothing heard of a collection means that its money has come.
 func (t *Terms) SilenceEnds(due time.Time) time.Time {
-	day := addBusinessDays(due, t.SettleDays)
+	day := sepa.AddBusinessDays(due, t.SettleDays)
 	return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, t.Zone).AddDate(0, 0, 1).UTC()
 }
 
@@ -109,11 +109,3 @@ func (t *Terms) dayOf(at time.Time) time.Time {
 }
 
 func isBusinessDay(day time.Time) bool { return sepa.NextBusinessDay(day).Equal(day) }
-
-func addBusinessDays(day time.Time, count int) time.Time {
-	day = sepa.NextBusinessDay(day)
-	for range count {
-		day = sepa.NextBusinessDay(day.AddDate(0, 0, 1))
-	}
-	return day
-}
