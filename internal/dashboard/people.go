@@ -18,6 +18,8 @@ type peopleView struct {
 	People  []personView
 	Tenants []merchant.Tenant
 	Roles   []store.Role
+	// IsFresh tells that somebody can be let in: the sign-in was not long ago.
+	IsFresh bool
 	// Link lets Invited in, and is shown this once.
 	Link    people.Link
 	Invited string
@@ -44,7 +46,7 @@ func (d *Dashboard) people(w http.ResponseWriter, r *http.Request, link people.L
 		return err
 	}
 	who, _ := people.Who(r.Context())
-	shown := peopleView{Tenants: tenants, Roles: store.Roles, Link: link, Invited: invited}
+	shown := peopleView{Tenants: tenants, Roles: store.Roles, Link: link, Invited: invited, IsFresh: d.People.IsFresh(r.Context())}
 	for _, o := range all {
 		person := personView{Operator: o, IsSelf: o.ID == who.Operator.ID}
 		for _, tenant := range tenants {

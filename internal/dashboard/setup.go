@@ -96,6 +96,8 @@ type tenantView struct {
 	Usual     merchant.Scopes
 	Form      formView
 	MayChange bool
+	// IsFresh tells that keys can be made: the sign-in was not long ago.
+	IsFresh bool
 	// MadeKey is a key that was just made, which is shown this once.
 	MadeKey string
 	// KeyProblem is what is wrong with one that was to be made.
@@ -146,7 +148,7 @@ func (d *Dashboard) showTenant(w http.ResponseWriter, r *http.Request) error {
 func (d *Dashboard) tenant(w http.ResponseWriter, r *http.Request, status int, of *merchant.Setup, shown tenantView) (err error) {
 	shown.Tenant, shown.Path = of.Tenant, tenantsPath+of.Tenant.ID.String()+"/"
 	shown.Scopes, shown.Usual = merchant.AllScopes, merchant.DefaultScopes
-	shown.MayChange = may(r, http.MethodPost, tenantsPath+"{tenant_id}/")
+	shown.MayChange, shown.IsFresh = may(r, http.MethodPost, tenantsPath+"{tenant_id}/"), d.People.IsFresh(r.Context())
 	for _, kind := range recordKinds {
 		shown.Kinds = append(shown.Kinds, kindView{kind, shown.Path + kind.path + "/", recordsOf(kind, of)})
 	}
@@ -267,6 +269,9 @@ func (d *Dashboard) makeKey(w http.ResponseWriter, r *http.Request) error {
 		return d.tenant(w, r, http.StatusBadRequest, of, tenantView{KeyProblem: merchant.UnknownScopes(unknown)})
 	case name == "":
 		return d.tenant(w, r, http.StatusBadRequest, of, tenantView{KeyProblem: "Give the key a name, such as the program that will use it."})
+	}
+	if err := d.People.RequireFresh(r.Context()); err != nil {
+		return err
 	}
 	_, text, err := setup.CreateKey(r.Context(), d.Store, of.Tenant.ID, name, scopes, d.Environment, d.People.Clock.Now(), store.RequestKey{})
 	if err != nil {

@@ -131,6 +131,9 @@ func (d *Dashboard) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 		return web.ErrNotFound
 	}
 	sent, err := readForm(w, r)
+	if err == nil {
+		err = d.People.RequireFresh(r.Context())
+	}
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,58 @@ func TestOnlyWhoHasJustSignedInMakesKeys(t *testing.T) {
 	})
 }
 
+// TestOnlyWhoHasJustSignedInLetsOthersIn finds an administrator's browser that was left open: a link for somebody else, or a role
+// that somebody has already, is a way in of one's own as well.
+func TestOnlyWhoHasJustSignedInLetsOthersIn(t *testing.T) {
+	t.Parallel()
+	each(t, map[string]func(*testing.T, *counter){
+		"people are let in and raised soon after a sign-in alone, and removed at any time": func(t *testing.T, c *counter) {
+			cookie := c.welcomed(t)
+			everywhere := store.TenantSet{All: true}
+			grace, _, err := c.Add(t.Context(), "grace@counter.example", store.Viewer, everywhere)
+			if err != nil {
+				t.Fatal(err)
+			}
+			try := func(cookie Cookie, added string) (refused int) {
+				t.Helper()
+				who, err := c.SignedIn(t.Context(), cookie.Text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx := who.Enter(t.Context(), home)
+				_, link, add := c.Add(ctx, added, store.Administrator, everywhere)
+				_, another, reset := c.Reset(ctx, grace.ID)
+				_, raise := c.Change(ctx, grace.ID, func(o *store.Operator) { o.Role = store.Administrator })
+				for _, err := range []error{add, reset, raise} {
+					if errors.Is(err, errNotFresh) {
+						refused++
+					} else if err != nil {
+						t.Error(err)
+					}
+				}
+				if refused > 0 && (link.URL != "" || another.URL != "") {
+					t.Error("who is refused has a link")
+				}
+				return refused
+			}
+			if refused := try(cookie, "first@counter.example"); refused != 0 {
+				t.Errorf("%d things are refused at first", refused)
+			}
+			c.later(freshFor)
+			if refused := try(cookie, "second@counter.example"); refused != 3 {
+				t.Errorf("%d things are refused later", refused)
+			}
+			who, err := c.SignedIn(t.Context(), cookie.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Remove(who.Enter(t.Context(), home), grace.ID); err != nil {
+				t.Errorf("nobody can be removed in a hurry: %v", err)
+			}
+		},
+	})
+}
+
 // TestTheLastPasskeyStays also when the last two are taken away at the same moment.
 func TestTheLastPasskeyStays(t *testing.T) {
 	t.Parallel()

@@ -86,6 +86,9 @@ var errEmailTaken = payment.Fields{"email": "There is an operator with this addr
 
 // Add makes an operator, who is let in by a link.
 func (p *People) Add(ctx context.Context, email string, role store.Role, tenants store.TenantSet) (o store.Operator, link Link, err error) {
+	if err := p.RequireFresh(ctx); err != nil {
+		return o, link, err
+	}
 	now := p.Clock.Now()
 	o = store.Operator{
 		ID: payment.NewID(), Email: strings.TrimSpace(email), Role: role, Tenants: tenants, Status: store.OperatorInvited,
@@ -135,6 +138,9 @@ func validRole(role store.Role) bool { return role.Includes(store.Viewer) }
 // Change gives an operator another role, other tenants, or both. It holds from the next
 // call on.
 func (p *People) Change(ctx context.Context, id uuid.UUID, change func(*store.Operator)) (store.Operator, error) {
+	if err := p.RequireFresh(ctx); err != nil {
+		return store.Operator{}, err
+	}
 	was, err := p.Store.Operator(ctx, id)
 	if err != nil {
 		return was, err
@@ -155,6 +161,9 @@ func (p *People) Change(ctx context.Context, id uuid.UUID, change func(*store.Op
 // Reset takes password, second factor, sessions and tokens from an operator, who is let
 // in by a new link. Who came by the provider has a password from then on.
 func (p *People) Reset(ctx context.Context, id uuid.UUID) (o store.Operator, link Link, err error) {
+	if err := p.RequireFresh(ctx); err != nil {
+		return o, link, err
+	}
 	was, err := p.Store.Operator(ctx, id)
 	if err != nil {
 		return was, link, err

@@ -251,8 +251,8 @@ func (p *People) SignedIn(ctx context.Context, cookie merchant.Secret) (Principa
 	return who, err
 }
 
-// freshFor is how long after a sign-in somebody may change by what they are let in:
-// whoever finds a browser that was left open must not make a way in of his own.
+// freshFor is how long after a sign-in somebody may change by what they or others are let
+// in: whoever finds a browser that was left open must not make a way in of his own.
 const freshFor = 15 * time.Minute
 
 var errNotFresh = &payment.Error{
@@ -264,6 +264,15 @@ var errNotFresh = &payment.Error{
 func (p *People) IsFresh(ctx context.Context) bool {
 	who, _ := Who(ctx)
 	return p.Environment == merchant.Sandbox || who.SignedInAt.IsZero() || p.Clock.Now().Sub(who.SignedInAt) <= freshFor
+}
+
+// RequireFresh refuses whoever has not just signed in what would outlast the session: to
+// let somebody in, or to make a key.
+func (p *People) RequireFresh(ctx context.Context) error {
+	if !p.IsFresh(ctx) {
+		return errNotFresh
+	}
+	return nil
 }
 
 // SignOut ends a browser's session.
