@@ -85,6 +85,9 @@ func (c *restoreCommand) Run(p *program) error {
 	if err != nil {
 		return errors.New("--mark: a time such as 2026-03-31T12:00:00Z is needed")
 	}
+	if now := (clock.Real{}).Now(); at.After(now) {
+		return fmt.Errorf("--mark: this time is still to come, for it is %s; Z stands for UTC, another zone is written as +02:00", now.UTC().Format(time.RFC3339))
+	}
 	return c.use(p, func(st *store.Store, access config.Access) error {
 		if err := note(p, st, func(tx *store.Tx) { tx.MarkRestored(at) }); err != nil {
 			return err

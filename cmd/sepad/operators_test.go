@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite"
+
+	"sepad/internal/clock"
 )
 
 // TestPeopleByCommand adds, changes and removes somebody beside a running server, and
@@ -92,6 +95,16 @@ func TestCommandsOnTheWholeAreOnRecord(t *testing.T) {
 		mustSepad(t, folder, strings.Fields(c.args)...)
 		want(t, mustSepad(t, folder, "admin", "GET", "audit/", "action="+c.action), `"actor":"cli:`, `"object_type":"database"`)
 	}
+}
+
+// TestNoDatabaseIsOfATimeToCome names one as whoever writes the time of the own zone with the sign of another does.
+func TestNoDatabaseIsOfATimeToCome(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	mustSepad(t, folder, "migrate")
+	soon := clock.Real{}.Now().Add(time.Hour)
+	expectOneLine(t, sepad(t, folder, "restore", "--mark", soon.Format(time.RFC3339)), exitFailed, "this time is still to come")
+	mustSepad(t, folder, "restore", "--mark", soon.Add(-2*time.Hour).In(time.FixedZone("", 7200)).Format(time.RFC3339))
 }
 
 // TestTheDashboardOfADeveloper follows the link that sepad dev prints.

@@ -89,6 +89,15 @@ func TestABankIsResumedAfterEachRestore(t *testing.T) {
 		wantOpen(second)
 		resume(second)
 		wantOpen(time.Time{})
+
+		wrong := env.Now.Add(time.Hour) // by a clock that was ahead, or mistyped
+		restore(wrong)
+		resume(wrong)
+		wantOpen(time.Time{})
+		restore(env.Now)
+		wantOpen(env.Now)
+		resume(env.Now)
+		wantOpen(time.Time{})
 	})
 }
 

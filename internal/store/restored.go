@@ -64,9 +64,11 @@ func (s *Store) RestoredTo(ctx context.Context) (at time.Time, err error) {
 // passkeys anew: the counters by which a copy is found out are older than the passkeys. Whoever has nothing else keeps
 // them, and is not shut out. Days are counted anew, because rows that were loaded without triggers are not counted.
 // Set-ups and their records get versions that no lost one had: a server that was left running knows those by heart, and
-// somebody may be about to change what he read before the loss.
+// somebody may be about to change what he read before the loss. That somebody has made sure of what a bank was sent counts
+// for restores to earlier instants: where a wrong one was named, or a clock was ahead, it would count for this one too.
 func (tx *Tx) MarkRestored(to time.Time) {
 	tx.Then(`UPDATE deployment SET restored_to = $1, banks_restored_to = `+banksRestoredTo("$1")+` WHERE id = 1`, db.Micros(to))
+	tx.Then(`DELETE FROM bank_resumptions WHERE restored_to >= $1`, db.Micros(to))
 	tx.Then(`
 		UPDATE sessions SET status = 'EXPIRED', holds_lead = FALSE, updated_at = $1
 		WHERE status = 'PENDING' AND open_transaction_id IS NULL`, db.Micros(tx.At))
