@@ -208,6 +208,21 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 	}
 }
 
+// toldRead is that about a line by which a payment came back.
+func toldRead(t *testing.T, env *storetest.Env, statement store.BankStatement, takenBack uuid.UUID) func(context.Context, store.Tenant) int {
+	t.Helper()
+	line := store.BankLine{Position: 2, Source: "camt.053", Kind: "returned", Result: store.LineReturned, TransactionID: &takenBack}
+	env.Write(t, func(tx *store.Tx) error {
+		tx.AddBankLines(statement, []store.BankLine{line})
+		return nil
+	})
+	line.BookingDate = "2026-01-05"
+	return func(ctx context.Context, scope store.Tenant) int {
+		ids, err := scope.ToldOnAnotherDay(ctx, line, uuid.Nil, []uuid.UUID{takenBack})
+		return some(len(ids), err)
+	}
+}
+
 // bankReads are those about files for banks and their answers.
 func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
@@ -233,11 +248,8 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 	stranded, takenBack := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
 	env.Exec(t, `UPDATE transactions SET type = 'sdd_refund', refund_of = $1 WHERE id = $2`, takenBack.ID.String(), stranded.ID.String())
 	env.Exec(t, `UPDATE transactions SET status = 'charged_back', settle_due_at = NULL WHERE id = $1`, takenBack.ID.String())
-	env.Write(t, func(tx *store.Tx) error {
-		tx.AddBankLines(statement, []store.BankLine{{Position: 2, Source: "camt.053", Kind: "returned", Result: store.LineReturned, TransactionID: &takenBack.ID}})
-		return nil
-	})
 	reads := statementReads(env, shop, statement)
+	reads["ToldOnAnotherDay"] = toldRead(t, env, statement, takenBack.ID)
 	maps.Copy(reads, entryReads(one, file))
 	maps.Copy(reads, adoptedReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
@@ -260,11 +272,6 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		"DebitsByID": func(ctx context.Context, scope store.Tenant) int {
 			debits, err := scope.DebitsByID(ctx, []uuid.UUID{one.ID})
 			return some(len(debits), err)
-		},
-		"ToldOnAnotherDay": func(ctx context.Context, scope store.Tenant) int {
-			like := store.BankLine{Source: "camt.053", Kind: "returned", BookingDate: "2026-01-05"}
-			ids, err := scope.ToldOnAnotherDay(ctx, like, uuid.Nil, []uuid.UUID{takenBack.ID})
-			return some(len(ids), err)
 		},
 		"StrandedRefunds": func(ctx context.Context, scope store.Tenant) int {
 			ids, err := scope.StrandedRefunds(ctx, one.GatewayID, 10)
