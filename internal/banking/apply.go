@@ -217,7 +217,7 @@ func (r *reader) booking(e *iso20022.Entry, l *iso20022.Line, it *item) error {
 	case e.Problem != "":
 		line.Result, line.Note = store.LineUnmatched, e.Problem
 	case !e.IsBooked:
-		line.Note = "It is not booked yet."
+		line.Kind, line.Note = store.ForeseenLine, "It is not booked yet."
 	case isOurTransfer(l) && l.Currency != "EUR":
 	case l.Kind == iso20022.Other:
 		r.notUnderstood(e, l, it)
@@ -317,6 +317,9 @@ func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount b
 	if found.IsTransfer() {
 		line.Result, line.Note = store.LineContradicts, ofRefund
 		return
+	}
+	if !hasAmount {
+		line.AmountMinor = found.AmountMinor // what is booked for all of them is theirs together
 	}
 	if hasAmount && (line.AmountMinor < found.AmountMinor || line.AmountMinor > found.AmountMinor && !isReturn) {
 		line.Result, line.Note = store.LineContradicts, "The collection's amount is "+found.AmountMinor.String()+"."

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
+	"sepad/internal/store/listing"
 	"sepad/internal/store/storetest"
 )
 
@@ -141,6 +144,26 @@ func TestAReturnThatIsNotListedIsNoCharge(t *testing.T) {
 			if counts := b.read(t, answer); counts != one.want {
 				t.Errorf("%+v gives %+v", one, counts)
 			}
+		}
+	})
+}
+
+// A finance person adds up what a statement has booked: two payments in one booking, of which the bank says only what they come to
+// together, and nothing of what it foresees.
+func TestPayoutsAreWhatIsBooked(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, apptest.Approved, apptest.Approved)
+		first, second := b.statusOf(t, paid[0]).MerchantTransactionID, b.statusOf(t, paid[1]).MerchantTransactionID
+		both := strings.Replace(booking("CRDT", "ESDD", "98.00", first, ""), "</TxDtls>", "</TxDtls><TxDtls><Refs><EndToEndId>"+second+"</EndToEndId></Refs></TxDtls>", 1)
+		foreseen := strings.Replace(booking("CRDT", "ESDD", "49.00", first, ""), "BOOK", "PDNG", 1)
+		readings, err := b.App.Banking.Read(t.Context(), b.account, "answer.xml", asFile([]byte(parts("Stmt", both, foreseen))), false)
+		must(t, err)
+		payouts, err := listing.PayoutsOf(t.Context(), b.App.Store.Tenant(uuid.MustParse(apptest.Shop)), readings[0].ID)
+		must(t, err)
+		if len(payouts) != 1 || payouts[0].Credited != (listing.Sum{Count: 2, Minor: 98_00}) || payouts[0].NetMinor() != 98_00 {
+			t.Errorf("the payouts are %+v", payouts)
 		}
 	})
 }

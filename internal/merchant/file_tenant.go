@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sepad/internal/sepa"
 )
@@ -84,7 +85,7 @@ func (o object) address(key string) string {
 		return ""
 	}
 	address, err := mail.ParseAddress(text)
-	if err != nil || !strings.Contains(address.Address[strings.LastIndex(address.Address, "@")+1:], ".") {
+	if err != nil || !strings.Contains(address.Address[strings.LastIndex(address.Address, "@")+1:], ".") || strings.ContainsFunc(address.Name, unicode.IsControl) {
 		o.wrong(key, "Give an email address, such as My Shop <billing@shop.example>.")
 		return ""
 	}

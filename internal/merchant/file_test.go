@@ -386,7 +386,7 @@ func TestNoticesOfATenant(t *testing.T) {
 	}
 	for notices, field := range map[string]string{
 		`{reply_to: h@shop.example}`: "notices.sender", `{sender: nobody}`: "notices.sender", `{sender: a@localhost}`: "notices.sender",
-		`{sender: "a@b.example, c@d.example"}`: "notices.sender", `{sender: a@b.example, send: some}`: "notices.send",
+		`{sender: "a@b.example, c@d.example"}`: "notices.sender", `{sender: "=?utf-8?q?A=0AB?= <a@b.example>"}`: "notices.sender", `{sender: a@b.example, send: some}`: "notices.send",
 	} {
 		if _, wrong := parse(t, tenant(notices), Sandbox); wrong == nil || !strings.Contains(wrong.Error(), field) {
 			t.Errorf("%s: %v", notices, wrong)

@@ -48,7 +48,7 @@ func open(t *testing.T, s *apptest.Server, send string) *desk {
   - id: `+apptest.Shop+`
     name: Bergladen & Söhne
     creditor: {name: Bergladen GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
-    notices: {sender: "Bergladen <konto@bergladen.example>", reply_to: hilfe@bergladen.example, send: `+send+`}
+    notices: {sender: '"Berg \"Hof\" & Söhne" <konto@bergladen.example>', reply_to: hilfe@bergladen.example, send: `+send+`}
     gateways:
       - id: `+houseBank+`
         name: House bank
@@ -147,6 +147,11 @@ func TestAPayerIsToldByMail(t *testing.T) {
 			t.Fatalf("%d mails, %+v", len(sent), d.mail(t))
 		}
 		header, text, html := parts(t, sent[0])
+		from, err := mail.ParseAddress(header.Get("From"))
+		must(t, err)
+		if from.Name != `Berg "Hof" & Söhne` {
+			t.Errorf("it is from %q", from.Name)
+		}
 		words := new(mime.WordDecoder)
 		subject, err := words.DecodeHeader(header.Get("Subject"))
 		must(t, err)

@@ -151,7 +151,8 @@ func message(l letter, id, sender, replyTo, recipient string, at time.Time) (*go
 	m.SetGenHeader("Content-Language", l.Language)
 	m.SetBodyString(gomail.TypeTextPlain, l.text())
 	m.AddAlternativeString(gomail.TypeTextHTML, html)
-	err = errors.Join(m.FromFormat(from.Name, from.Address), m.To(recipient))
+	m.SetAddrHeaderFromMailAddress(gomail.HeaderFrom, from)
+	err = m.To(recipient)
 	if replyTo != "" {
 		err = errors.Join(err, m.ReplyTo(replyTo))
 	}

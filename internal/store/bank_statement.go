@@ -44,6 +44,9 @@ type BankStatement struct {
 	CreatedAt   time.Time
 }
 
+// ForeseenLine is the kind of a line that is not booked yet, and may never be.
+const ForeseenLine = "foreseen"
+
 // BankLineResult is what became of a line.
 type BankLineResult string
 

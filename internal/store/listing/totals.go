@@ -125,13 +125,13 @@ type Payout struct {
 // NetMinor is what is left on the account.
 func (p Payout) NetMinor() payment.Minor { return p.Credited.Minor - p.Debited.Minor - p.FeesMinor }
 
-// PayoutsOf sums up the lines of a bank's statement by the day of booking. Only a
+// PayoutsOf sums up what is booked on a bank's statement by the day of booking. Only a
 // statement of whole days is summed up: what is announced before has its lines as well.
 func PayoutsOf(ctx context.Context, t store.Tenant, statementID uuid.UUID) ([]Payout, error) {
 	result, err := t.Query(ctx, `
 		SELECT booking_date, currency, SUM(CASE WHEN is_credit <> 0 THEN 1 ELSE 0 END), CAST(SUM(CASE WHEN is_credit <> 0 THEN amount_minor ELSE 0 END) AS BIGINT),
 			SUM(CASE WHEN is_credit <> 0 THEN 0 ELSE 1 END), CAST(SUM(CASE WHEN is_credit <> 0 THEN 0 ELSE amount_minor END) AS BIGINT), CAST(SUM(charges_minor) AS BIGINT)
-		FROM bank_lines WHERE tenant_id = $1 AND statement_id = $2 AND source = 'camt.053' GROUP BY booking_date, currency ORDER BY booking_date, currency`, statementID)
+		FROM bank_lines WHERE tenant_id = $1 AND statement_id = $2 AND source = 'camt.053' AND kind <> '`+store.ForeseenLine+`' GROUP BY booking_date, currency ORDER BY booking_date, currency`, statementID)
 	return db.Collect(result, err, func(r db.Rows) (p Payout, err error) {
 		p.StatementID = statementID
 		return p, r.Scan(&p.BookingDate, &p.Currency, &p.Credited.Count, &p.Credited.Minor, &p.Debited.Count, &p.Debited.Minor, &p.FeesMinor)
