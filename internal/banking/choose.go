@@ -106,9 +106,10 @@ func (r *reader) ableToBe(it *item, entries []store.BankFileEntry) ([]store.Bank
 }
 
 // withoutPast leaves out collections that are known not to have gone through, when a line cannot tell the same once more: because
-// that was long ago, or because this kind of file has told it on another day.
+// that was long ago, or because this kind of file has told it on another day. A booking of an earlier day may be the same: a refusal
+// has no day but that on which it is read, and files may be read late.
 func (r *reader) withoutPast(it *item, at time.Time, entries []store.BankFileEntry) ([]store.BankFileEntry, error) {
-	able := keep(entries, func(e store.BankFileEntry) bool { return !isBad(e) || e.BadAt().Sub(at).Abs() <= sameNews })
+	able := keep(entries, func(e store.BankFileEntry) bool { return !isBad(e) || at.Sub(e.BadAt()) <= sameNews })
 	bad := keep(able, isBad)
 	if len(bad) == 0 {
 		return able, nil
@@ -165,7 +166,7 @@ func (r *reader) toldAt(booked time.Time) time.Time {
 // mayBeLost tells a line that may speak of a collection that is not known any more: one that left after a backup and is in a file
 // that was taken in, but has not been opened here again. The line is read again when the account goes on.
 func (r *reader) mayBeLost(it *item) (bool, error) {
-	by, from := r.window(it.clue.date)
+	by, from := r.window(it.clue)
 	is, err := r.tenant(r.account).HasLostDebit(r.ctx, r.account.ID, it.clue.amount, from, by)
 	if is {
 		it.line.Note = mayBeGone

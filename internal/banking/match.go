@@ -56,7 +56,7 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		return c.mandate
 	}
 	fits := func(c *clue, e *store.BankFileEntry) bool {
-		by, from := r.window(c.date)
+		by, from := r.window(c)
 		return !e.IsTransfer() && e.AmountMinor == c.amount && e.DueDate >= from && e.DueDate <= by
 	}
 	err := named(items, found, ofMandate, r.tenant(r.account).BankEntriesByMandate, func(e *store.BankFileEntry) string { return e.MandateReference }, fits, r)
@@ -123,7 +123,7 @@ func named(items []*item, found [][]store.BankFileEntry, name func(*clue) string
 
 // ofAccount gives collections of an amount from an account.
 func (r *reader) ofAccount(c *clue) (found []store.BankFileEntry, err error) {
-	by, from := r.window(c.date)
+	by, from := r.window(c)
 	alike, err := r.tenant(r.account).BankEntriesByAmount(r.ctx, r.account.ID, c.amount, c.account.Masked(), from, by)
 	if err != nil {
 		return nil, err
@@ -160,10 +160,15 @@ func (r *reader) idIn(text string) string {
 	return strings.TrimSpace(found[len(found)-1])
 }
 
-// window is between which due dates a booking of a day can belong to.
-func (r *reader) window(booked time.Time) (by, from string) {
-	booked = r.toldAt(booked)
-	return booked.Format(time.DateOnly), booked.Add(-lookBack).Format(time.DateOnly)
+// window is between which due dates a line can speak of collections. What is booked was due by then; what is refused may not be due
+// for some time.
+func (r *reader) window(c *clue) (by, from string) {
+	told := r.toldAt(c.date)
+	by, from = dateText(told), dateText(told.Add(-lookBack))
+	if c.isOfDueDate && c.date.IsZero() {
+		by = dateText(told.Add(lookBack))
+	}
+	return by, from
 }
 
 // debits tells whether a collection is from an account: their endings are the same for many.

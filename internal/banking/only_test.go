@@ -1,0 +1,76 @@
+package banking_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"sepad/internal/app/apptest"
+	"sepad/internal/banking"
+	"sepad/internal/store"
+)
+
+// A bank refuses a debit before it is due. Where it says neither a name nor the due date, that one can be meant as well as one that
+// was due before.
+func TestWhatIsRefusedMayNotBeDueYet(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		weekly := b.series(t, 1, "WEEKLY", slices.Repeat([]int{1}, 15)...)[0]
+		b.wantRefusal(t, "weekly", weekly[2].MandateReference, weekly[2].DueDate.String(), banking.Counts{Unmatched: 1})
+		b.wantStates(t, "weekly", weekly, "approved approved pending")
+		first := b.pay(t, apptest.Approved, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
+		mandate := b.statusOf(t, first).MandateReference
+		for range 40 {
+			if len(b.collections(t, mandate)) == 2 {
+				break
+			}
+			b.Advance(t, 24*time.Hour)
+		}
+		next := b.collections(t, mandate)
+		slices.SortFunc(next, func(x, y store.BankFileEntry) int { return cmp.Compare(y.DueDate, x.DueDate) })
+		b.wantRefusal(t, "monthly", mandate, next[0].DueDate, banking.Counts{Rejected: 1})
+		b.wantStatus(t, first, "approved")
+		b.wantStatus(t, next[0].TransactionID.String(), "declined")
+	})
+}
+
+// wantRefusal hands in a status report of before a due date that names a mandate and an amount alone.
+func (b *bundle) wantRefusal(t *testing.T, what, mandate, due string, want banking.Counts) {
+	t.Helper()
+	if now := b.Now(t).Format(time.DateOnly); due <= now {
+		t.Fatalf("%s: it is due on %s, and it is %s", what, due, now)
+	}
+	reference := `<OrgnlTxRef><Amt><InstdAmt Ccy="EUR">49.00</InstdAmt></Amt><MndtRltdInf><MndtId>` + mandate + `</MndtId></MndtRltdInf></OrgnlTxRef>`
+	if counts := b.read(t, refusal("NOTPROVIDED", "AM04", reference)); counts != want {
+		t.Errorf("%s: it gives %+v, want %+v", what, counts, want)
+	}
+}
+
+// A refusal has no day but that on which it is read, and what a person records has that of his deed. The booking of the same is
+// older where files are read late, as after a week without the program.
+func TestABookingThatIsOlderThanItsNews(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		all := b.weeks(t, 2)
+		booked := b.Now(t)
+		b.Advance(t, 7*24*time.Hour)
+		if counts := b.read(t, refusal(all[0][2].MerchantTransactionID, "AM04", "")); counts != (banking.Counts{Returned: 1}) && counts != (banking.Counts{Rejected: 1}) {
+			t.Errorf("the refusal gives %+v", counts)
+		}
+		last := all[1][2]
+		b.operator(t, "chargebacks/", apptest.Body{
+			"merchant_transaction_id": last.MerchantTransactionID, "transaction_id": last.ID, "reason_code": "AM04",
+		}).Want(t, 201, nil)
+		for i, series := range all {
+			if counts := b.read(t, anonymous("camt.053", series[2].MandateReference, "AM04", booked)); counts != (banking.Counts{Unmatched: 1}) {
+				t.Errorf("form %d: its booking gives %+v", i, counts)
+			}
+			if status := b.statusOf(t, series[1].ID.String()).Status; status != "approved" {
+				t.Errorf("form %d: the payment before it is %s", i, status)
+			}
+		}
+	})
+}
