@@ -40,10 +40,14 @@ func (r *reader) choose(it *item, entries []store.BankFileEntry) (*store.BankFil
 		return r.latest(it, entries), nil
 	}
 	able, err := r.ableToBe(it, entries)
-	switch {
-	case err != nil || len(able) == 0:
+	if err != nil || len(able) == 0 {
 		return nil, err
-	case len(able) > 1:
+	}
+	others, err := r.ableToBe(it, it.others)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(able)+len(others) > 1:
 		it.line.Note = severalFit
 		return nil, nil
 	case r.chosen[it.pick(able[0])]:

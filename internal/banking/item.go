@@ -31,7 +31,9 @@ type item struct {
 	mayMiss bool
 	// isNamed tells that what was found has the name that the line has.
 	isNamed bool
-	mean    func(found store.BankFileEntry, it *item)
+	// others are collections that it may speak of as well, and of which none is taken for it.
+	others []store.BankFileEntry
+	mean   func(found store.BankFileEntry, it *item)
 }
 
 // take puts a line behind those before it.

@@ -67,19 +67,11 @@ func (r *reader) find(items []*item) ([][]store.BankFileEntry, error) {
 		if it.clue == nil || len(found[i]) > 0 || !r.hasAccountAlone(it) {
 			continue
 		}
-		if found[i], err = r.ofAccount(it.clue); err != nil {
+		if found[i], it.others, err = r.ofAccount(it); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
-}
-
-// hasAccountAlone tells a line that says nothing of a collection but the payer's account and the amount, on the account that is collected
-// to: a file may have statements of several.
-func (r *reader) hasAccountAlone(it *item) bool {
-	c := it.clue
-	isElsewhere := it.part != nil && !it.part.Account.IsZero() && it.part.Account != r.account.Terms.Creditor.Account
-	return !isElsewhere && c.amount != 0 && !c.account.IsZero() && c.mandate == "" && c.endToEndID == ""
 }
 
 // named fills in what lines with nothing so far have by a name, the latest first.
@@ -121,25 +113,6 @@ func named(items []*item, found [][]store.BankFileEntry, name func(*clue) string
 	return nil
 }
 
-// ofAccount gives collections of an amount from an account.
-func (r *reader) ofAccount(c *clue) (found []store.BankFileEntry, err error) {
-	by, from := r.window(c)
-	alike, err := r.tenant(r.account).BankEntriesByAmount(r.ctx, r.account.ID, c.amount, c.account.Masked(), from, by)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range alike {
-		same, err := r.debits(entry, c.account)
-		if err != nil {
-			return nil, err
-		}
-		if same {
-			found = append(found, entry)
-		}
-	}
-	return found, nil
-}
-
 func wrap(err error) error {
 	if err == nil {
 		return nil
@@ -169,15 +142,4 @@ func (r *reader) window(c *clue) (by, from string) {
 		by = dateText(told.Add(lookBack))
 	}
 	return by, from
-}
-
-// debits tells whether a collection is from an account: their endings are the same for many.
-func (r *reader) debits(entry store.BankFileEntry, account sepa.IBAN) (bool, error) {
-	sealed, err := r.tenant(r.account).SealedIBAN(r.ctx, entry.TransactionID)
-	if err != nil {
-		return false, err
-	}
-	electronic, err := r.Checkout.Vault.Open(sealed, store.BindIBAN(r.statement.TenantID, entry.MandateReference))
-	// One that cannot be opened is not recognized by it, and holds up no other line of the file.
-	return err == nil && string(electronic) == account.Electronic(), nil
 }

@@ -2,6 +2,7 @@ package banking_test
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -72,5 +73,65 @@ func TestABookingThatIsOlderThanItsNews(t *testing.T) {
 				t.Errorf("form %d: the payment before it is %s", i, status)
 			}
 		}
+	})
+}
+
+// One bank account may be that of several gateways, and its statements are handed in at each of them. A payer's account names none of
+// two payments, also where they went through two gateways.
+func TestOneBankAccountOfTwoGateways(t *testing.T) {
+	t.Parallel()
+	const second = "019d0000-0000-7000-8000-0000000000c1"
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		s.Apply(t, fmt.Sprintf(`tenants:
+  - id: %s
+    name: Bergladen
+    creditor: {name: Bergladen GmbH, address: "Hangweg 1, 83471 Berchtesgaden, DE", identifier: DE98ZZZ09999999999}
+    gateways:
+      - id: %s
+        name: Second
+        adapter: bank
+        test_mode: true
+        settings: {account_iban: DE89370400440532013000, folder: %s, notice_days: 1}
+`, apptest.Shop, second, t.TempDir()))
+		b.refresh(t)
+		other := b.pay(t, otherName, apptest.Body{"gateway_id": second})
+		paid := b.settled(t, otherName, apptest.Approved)
+		at, err := b.App.Banking.Find(t.Context(), "Second")
+		must(t, err)
+		beside := &bundle{Server: s, folder: b.folder, account: at}
+		back := on(b.Now(t), booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", debtor+`<RtrInf><Rsn><Cd>MD06</Cd></Rsn></RtrInf>`))
+		for i, one := range []*bundle{b, beside} {
+			if counts := one.read(t, back); counts != (banking.Counts{Unmatched: 1}) {
+				t.Errorf("gateway %d: %+v", i+1, counts)
+			}
+		}
+		b.wantStatus(t, paid[0], "approved")
+		b.wantStatus(t, other, "approved")
+	})
+}
+
+// The account of somebody who was erased is not known any more: what comes back to an account may be of that payment as well.
+func TestAnAccountMayBeThatOfSomebodyWhoWasErased(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, otherName, otherName)
+		b.operator(t, "leads/"+b.statusOf(t, paid[0]).LeadID.String()+"/erase/", apptest.Body{}).Want(t, 200, nil)
+		told := func(reason string, day time.Time) string {
+			return on(day, booking("DBIT", "UPDD", "49.00", "NOTPROVIDED", debtor+`<RtrInf><Rsn><Cd>`+reason+`</Cd></Rsn></RtrInf>`))
+		}
+		if counts := b.read(t, told("MD06", b.Now(t))); counts != (banking.Counts{Unmatched: 1}) {
+			t.Errorf("%+v", counts)
+		}
+		b.wantStatus(t, paid[1], "approved")
+		b.Advance(t, 30*24*time.Hour)
+		later := b.settled(t, otherName)[0]
+		due, err := time.Parse(time.DateOnly, b.statusOf(t, later).DueDate.String())
+		must(t, err)
+		if counts := b.read(t, told("AM04", due.AddDate(0, 0, 1))); counts != (banking.Counts{Returned: 1}) {
+			t.Errorf("a month later it gives %+v", counts)
+		}
+		b.wantStatus(t, later, "charged_back")
 	})
 }

@@ -99,7 +99,9 @@ type reader struct {
 	returning        []returned
 	// chosen are the collections that lines of this file were found to speak of.
 	chosen map[pick]bool
-	now    time.Time
+	// besides are the other gateways with the same bank account, nil before they were looked for.
+	besides []*Account
+	now     time.Time
 	// along is written with what a line is found to mean, nil for nothing.
 	along func(*store.Tx)
 }

@@ -363,10 +363,10 @@ func (t Tenant) BankEntry(ctx context.Context, transactionID uuid.UUID) (BankFil
 	return db.One(result, err, scanBankEntry)
 }
 
-// BankEntriesByAmount finds collections of one amount from accounts that end alike and
-// that were due between two days, the latest first.
+// BankEntriesByAmount finds collections of one amount from accounts that end alike, or
+// that are not known any more, and that were due between two days, the latest first.
 func (t Tenant) BankEntriesByAmount(ctx context.Context, gatewayID uuid.UUID, amount payment.Minor, maskedIBAN, from, by string) ([]BankFileEntry, error) {
-	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.amount_minor = $3 AND e.iban_masked = $4
+	result, err := t.Query(ctx, bankEntryQuery+`AND e.gateway_id = $2 AND e.amount_minor = $3 AND e.iban_masked IN ($4, '')
 		AND e.sequence_type <> '' AND e.due_date >= $5 AND e.due_date <= $6 ORDER BY e.due_date DESC, e.position DESC`, gatewayID, amount, maskedIBAN, from, by)
 	return db.Collect(result, err, scanBankEntry)
 }
