@@ -1,9 +1,12 @@
 package dashboard_test
 
 import (
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +53,51 @@ func TestABrowserThatWasLeftOpenLetsNobodyIn(t *testing.T) {
 			d.wants(d.get(path, http.StatusOK), "sign out and in again")
 		}
 		d.post(person+"remove/", nil, http.StatusSeeOther) // whoever must go goes at once
+	})
+}
+
+// TestABrowserThatWasLeftOpenTurnsNothingAway comes upon an administrator's again: an account, a receiver and a way on that are
+// changed in it stay changed.
+func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
+	t.Parallel()
+	apptest.EachWith(t, allowPrivate, func(t *testing.T, s *apptest.Server) {
+		d := desk{t, s, signedIn(t, s, store.Administrator)}
+		hooks := url.Values{"name": {"Hooks"}, "url": {"http://127.0.0.1:9/"}, "payload": {"contract"}}
+		made := string(d.post(shopSetup+"webhook-profiles/", hooks, http.StatusOK).Raw)
+		profile := regexp.MustCompile(`action="([^"]+/webhook-profiles/[^"]+/)try/"`).FindStringSubmatch(made)[1]
+		account := url.Values{"name": {"House bank"}, "adapter": {"bank"}, "test_mode": {"true"}, "settings.account_iban": {"DE89370400440532013000"}, "settings.folder": {t.TempDir()}}
+		bank := d.made(shopSetup+"gateways/", account)
+		way := url.Values{"name": {"Page"}, "branding.primary_color": {"#123456"}, "branding.accent_color": {"#654321"}, "links.other_payment": {"https://shop.example/card"}}
+		page := d.made(shopSetup+"hosted-pages/", way)
+		const anHour = ahead(time.Hour)
+		s.App.People.Environment, s.App.People.Clock = merchant.Production, anHour
+
+		with := func(form url.Values, version, name, value string) url.Values {
+			form = maps.Clone(form)
+			form.Set(name, value)
+			form.Set("version", version)
+			return form
+		}
+		for path, form := range map[string]url.Values{
+			profile:                         with(hooks, d.version(profile), "url", "http://127.0.0.1:10/"),
+			bank:                            with(account, d.version(bank), "settings.account_iban", "FR1420041010050500013M02606"),
+			page:                            with(way, d.version(page), "links.other_payment", "https://mallory.example/card"),
+			shopSetup + "webhook-profiles/": with(hooks, "0", "name", "Mine"),
+			shopSetup + "gateways/":         with(account, "0", "name", "Mine"),
+		} {
+			refused := string(d.post(path, form, http.StatusConflict).Raw)
+			if d.wants(refused, "more than a quarter of an hour ago", html.EscapeString(form.Get("name"))); strings.Contains(refused, "whsec_") {
+				t.Errorf("%s is answered %s", path, refused)
+			}
+		}
+		file := d.get(shopSetup+"export/", http.StatusOK)
+		if d.wants(file, "http://127.0.0.1:9/", "DE89370400440532013000", "https://shop.example/card"); strings.Contains(file, "Mine") {
+			t.Errorf("there is more than was:\n%s", file)
+		}
+		for path, form := range map[string]url.Values{profile: hooks, bank: account, page: way} {
+			d.wants(d.get(path, http.StatusOK), "sign out and in again")
+			d.post(path, with(form, d.version(path), "name", "Another name"), http.StatusSeeOther) // which leads nowhere else
+			d.post(path+"off/", nil, http.StatusSeeOther)
+		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/people"
 	"sepad/internal/web"
 )
 
@@ -62,6 +64,10 @@ func again(shown formView, sent url.Values, err error, now merchant.Fields) (for
 		}
 		shown.IsOvertaken = true
 		shown.Groups.compare(values)
+		return shown, http.StatusConflict, true
+	}
+	if errors.Is(err, people.ErrNotFresh) {
+		shown.Problems = []string{people.ErrNotFresh.Detail}
 		return shown, http.StatusConflict, true
 	}
 	bad := badFields(err)
@@ -132,6 +138,8 @@ type recordPage struct {
 	Adapter  string
 	// Tries is what can be tried, "" for nothing.
 	Tries string
+	// IsStale tells that the sign-in was too long ago to say where money, events or payers go.
+	IsStale bool
 }
 
 // withSettings adds what an account was told, without its secrets.
@@ -197,6 +205,7 @@ func (d *Dashboard) record(w http.ResponseWriter, r *http.Request, status int, o
 	shown.Name, _ = o.fields["name"].(string)
 	shown.IsActive, _ = o.fields["active"].(bool)
 	shown.States, shown.Languages = d.Preview.States, d.Preview.Languages
+	shown.IsStale = slices.Contains(kindsWithWays, o.kind.path) && !d.People.IsFresh(r.Context())
 	title := shown.Name
 	if o.isNew {
 		title = "New " + o.kind.one
@@ -219,6 +228,18 @@ func (d *Dashboard) record(w http.ResponseWriter, r *http.Request, status int, o
 	return d.render(w, r, status, "record", d.view(r, title, shown))
 }
 
+// kindsWithWays are those of which waysOf tells something.
+var kindsWithWays = []string{"gateways", "hosted-pages", "webhook-profiles"}
+
+// waysOf is where a record sends money, events and payers. It outlasts the session of whoever changes it, so that a browser that
+// was left open must not turn it to somebody else.
+func waysOf(s *merchant.Setup, id uuid.UUID) any {
+	account, page := s.Gateways[id], s.HostedPages[id]
+	return []any{
+		account.Adapter, account.TestMode, account.Settings, s.WebhookProfiles[id].URL, page.SuccessRedirectURL, page.FailureRedirectURL, page.Links,
+	}
+}
+
 // saveRecord answers POST /dashboard/setup/tenants/{tenant_id}/{kind}/ and …/{kind}/{id}/.
 func (d *Dashboard) saveRecord(w http.ResponseWriter, r *http.Request) error {
 	o, err := d.find(r)
@@ -238,7 +259,11 @@ func (d *Dashboard) saveRecord(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
-		return d.putSent(s, o, sent)
+		before := waysOf(s, o.id)
+		if err := d.putSent(s, o, sent); err != nil || reflect.DeepEqual(before, waysOf(s, o.id)) {
+			return err
+		}
+		return d.People.RequireFresh(r.Context())
 	})
 	if err != nil {
 		return d.saveAgain(w, r, o, sent, err)

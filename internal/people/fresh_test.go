@@ -28,7 +28,7 @@ func TestOnlyWhoHasJustSignedInMakesKeys(t *testing.T) {
 				_, _, made := c.CreateToken(ctx, c.ada, "script", time.Time{})
 				_, asked := c.AskNewPasskey(ctx, c.ada, cookie.Text)
 				for _, err := range []error{made, asked, c.AddPasskey(ctx, c.ada, cookie.Text, "Phone", "{}"), c.RemovePasskey(ctx, c.ada, uuid.Nil)} {
-					if errors.Is(err, errNotFresh) {
+					if errors.Is(err, ErrNotFresh) {
 						refused++
 					}
 				}
@@ -83,7 +83,7 @@ func TestOnlyWhoHasJustSignedInLetsOthersIn(t *testing.T) {
 				_, another, reset := c.Reset(ctx, grace.ID)
 				_, raise := c.Change(ctx, grace.ID, func(o *store.Operator) { o.Role = store.Administrator })
 				for _, err := range []error{add, reset, raise} {
-					if errors.Is(err, errNotFresh) {
+					if errors.Is(err, ErrNotFresh) {
 						refused++
 					} else if err != nil {
 						t.Error(err)

@@ -137,7 +137,7 @@ func asked(session store.OperatorSession) (data webauthn.SessionData, err error)
 // AskNewPasskey is what a browser asks a device that is to keep a passkey of an operator's.
 func (p *People) AskNewPasskey(ctx context.Context, o store.Operator, cookie merchant.Secret) (*protocol.CredentialCreation, error) {
 	if !p.IsFresh(ctx) {
-		return nil, errNotFresh
+		return nil, ErrNotFresh
 	}
 	of, err := p.holder(ctx, o)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *People) AskNewPasskey(ctx context.Context, o store.Operator, cookie mer
 // AddPasskey keeps the passkey that a device has made.
 func (p *People) AddPasskey(ctx context.Context, o store.Operator, cookie merchant.Secret, name, answer string) error {
 	if !p.IsFresh(ctx) {
-		return errNotFresh
+		return ErrNotFresh
 	}
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > maxPasskeyName || strings.ContainsFunc(name, unicode.IsControl) {
@@ -286,7 +286,7 @@ func passkeyDeed(action string, key store.Passkey, o store.Operator) store.Deed 
 // RemovePasskey takes one of an operator's passkeys away.
 func (p *People) RemovePasskey(ctx context.Context, o store.Operator, id uuid.UUID) error {
 	if !p.IsFresh(ctx) {
-		return errNotFresh
+		return ErrNotFresh
 	}
 	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
 		tx.RemovePasskey(o, id)

@@ -255,7 +255,8 @@ func (p *People) SignedIn(ctx context.Context, cookie merchant.Secret) (Principa
 // in: whoever finds a browser that was left open must not make a way in of his own.
 const freshFor = 15 * time.Minute
 
-var errNotFresh = &payment.Error{
+// ErrNotFresh is the answer to whoever has signed in too long ago for what is asked.
+var ErrNotFresh = &payment.Error{
 	Kind: payment.Conflict, Detail: "You signed in more than a quarter of an hour ago. Sign out and in again first, so that we know that it is you.",
 }
 
@@ -267,10 +268,10 @@ func (p *People) IsFresh(ctx context.Context) bool {
 }
 
 // RequireFresh refuses whoever has not just signed in what would outlast the session: to
-// let somebody in, or to make a key.
+// let somebody in, to make a key, or to say where money and events go.
 func (p *People) RequireFresh(ctx context.Context) error {
 	if !p.IsFresh(ctx) {
-		return errNotFresh
+		return ErrNotFresh
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ const (
 // the operator is reset or removed is not made.
 func (p *People) CreateToken(ctx context.Context, of store.Operator, name string, expiresAt time.Time) (t store.OperatorToken, text merchant.Secret, err error) {
 	if !p.IsFresh(ctx) {
-		return t, "", errNotFresh
+		return t, "", ErrNotFresh
 	}
 	now := p.Clock.Now()
 	if expiresAt.IsZero() {
