@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -135,7 +136,11 @@ func (p *Provider) Begin(next string) (address string, errand Errand, err error)
 		return "", errand, err
 	}
 	errand = Errand{State: newSecret(), Nonce: newSecret(), Verifier: oauth2.GenerateVerifier(), Next: next}
-	options := []oauth2.AuthCodeOption{oidc.Nonce(errand.Nonce), oauth2.S256ChallengeOption(errand.Verifier)}
+	options := []oauth2.AuthCodeOption{
+		oidc.Nonce(errand.Nonce), oauth2.S256ChallengeOption(errand.Verifier),
+		// Whom it made sure of longer ago it asks again, and says when that was.
+		oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(freshFor/time.Second))),
+	}
 	if len(p.ACR) > 0 {
 		options = append(options, oauth2.SetAuthURLParam("acr_values", strings.Join(p.ACR, " ")))
 	}
@@ -154,6 +159,8 @@ type Vouched struct {
 	// Tenants are ids and names; HasTenants tells that there was a word about them at all.
 	Tenants    []string
 	HasTenants bool
+	// At is when it made sure of them, zero where it does not say.
+	At time.Time
 }
 
 // errTooWeak is what somebody is told of whom the provider has not made sure enough.
@@ -197,10 +204,23 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 	if strength, _ := claims["acr"].(string); len(p.ACR) > 0 && !slices.Contains(p.ACR, strength) {
 		return v, errTooWeak
 	}
+	at := madeSureAt(claims)
 	if err := p.ask(ctx, known, token, proof.Subject, claims); err != nil {
 		return v, &ProviderError{err}
 	}
-	return p.vouched(proof.Subject, claims), nil
+	v = p.vouched(proof.Subject, claims)
+	v.At = at
+	return v, nil
+}
+
+// madeSureAt is when a provider made sure of somebody, as its proof says; zero where it says nothing.
+func madeSureAt(claims map[string]any) time.Time {
+	seconds, isTold := claims["auth_time"].(float64)
+	if !isTold {
+		return time.Time{}
+	}
+	const endOfTime = 1 << 40
+	return time.Unix(int64(min(max(seconds, 0), endOfTime)), 0).UTC()
 }
 
 // withoutBody is an error without what the provider wrote to it, which may hold the code.

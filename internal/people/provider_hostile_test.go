@@ -309,6 +309,32 @@ func TestHowStronglyAProviderMadeSure(t *testing.T) {
 	}
 }
 
+// TestWhenAProviderMadeSure asks it to make sure anew of whom it remembers, and takes the word of the proof alone.
+func TestWhenAProviderMadeSure(t *testing.T) {
+	t.Parallel()
+	h := newHostileProvider(t)
+	h.info = map[string]any{"sub": "ada", "auth_time": proven.Unix()}
+	p := h.client()
+	address, _, err := p.Begin("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent, _ := url.Parse(address); sent.Query().Get("max_age") != "900" {
+		t.Errorf("it is asked for at %s", address)
+	}
+	for told, want := range map[any]time.Time{
+		proven.Unix(): proven, 1.5: time.Unix(1, 0), -1e300: time.Unix(0, 0), 1e300: time.Unix(1<<40, 0), nil: {}, "now": {}, true: {},
+	} {
+		h.claims = func(claims map[string]any) {
+			set("auth_time", told)(claims)
+			delete(claims, "role") // so that it is asked for more
+		}
+		if v, err := h.signIn(t.Context(), p); err != nil || !v.At.Equal(want) {
+			t.Errorf("%v is %v, %v", told, v.At, err)
+		}
+	}
+}
+
 // TestAProviderThatNeverStops answers for as long as somebody listens, at each address.
 func TestAProviderThatNeverStops(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func (p *People) letIn(ctx context.Context, v Vouched, address string) (Cookie, 
 	o.ProviderSubject, o.ProviderSeenAt = v.Subject, now.UTC().Truncate(time.Microsecond)
 	// Who comes by the provider has no other way in: what it takes is taken.
 	o.Status, o.PasswordHash, o.SealedTOTP, o.TOTPStep = store.OperatorActive, "", "", 0
-	return p.begin(ctx, o, address, now, "operator.sign_in", func(tx *store.Tx) {
+	return p.beginSince(ctx, o, address, v.since(now), now, "operator.sign_in", func(tx *store.Tx) {
 		switch {
 		case !isKnown:
 			tx.AddOperator(o)
@@ -82,6 +82,15 @@ func (p *People) letIn(ctx context.Context, v Vouched, address string) (Cookie, 
 			}
 		}
 	})
+}
+
+// since is when the provider made sure of somebody. One that remembers its people asks them nothing, so that whoever finds a browser
+// that was left open would have signed in just now; one that does not say when is believed.
+func (v Vouched) since(now time.Time) time.Time {
+	if v.At.IsZero() || v.At.After(now) {
+		return now
+	}
+	return v.At
 }
 
 // vouchedFor is who the provider means: somebody who came by it before, somebody who has

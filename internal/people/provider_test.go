@@ -140,3 +140,35 @@ func TestWhoComesByAProvider(t *testing.T) {
 		}
 	})
 }
+
+// TestOnlyWhomAProviderHasJustMadeSureOfMakesKeys finds a browser that was left open at a provider that remembers its people: it
+// asks nobody anything, so that another sign-in there shows nothing.
+func TestOnlyWhomAProviderHasJustMadeSureOfMakesKeys(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		c := setup(t, env, store.Viewer)
+		for name, example := range map[string]struct {
+			at   time.Time
+			want error
+		}{
+			"a moment ago":                  {c.clock.at.Add(-time.Minute), nil},
+			"too long ago":                  {c.clock.at.Add(-freshFor - time.Second), ErrNotFresh},
+			"at a time to come":             {c.clock.at.Add(time.Hour), nil},
+			"at the beginning of all":       {time.Unix(0, 0), ErrNotFresh},
+			"without a word of when it was": {time.Time{}, nil},
+		} {
+			vouched := Vouched{Subject: "https://login.example 7", Email: "ada@office.example", Roles: []string{"viewer"}, At: example.at}
+			cookie, err := c.SignInByProvider(t.Context(), vouched, home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			who, err := c.SignedIn(t.Context(), cookie.Text)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err) // they are let in all the same
+			}
+			if _, _, err := c.CreateToken(who.Enter(t.Context(), home), *who.Operator, "script", time.Time{}); !errors.Is(err, example.want) {
+				t.Errorf("made sure of %s: %v", name, err)
+			}
+		}
+	})
+}

@@ -38,15 +38,15 @@ type Cookie struct {
 	IsWhole bool
 }
 
-// newSession makes a session and what its cookie carries.
-func newSession(o store.Operator, address string, isWhole bool, now time.Time) (store.OperatorSession, Cookie) {
+// newSession makes a session and what its cookie carries. Somebody was made sure of since, which may be before now.
+func newSession(o store.Operator, address string, isWhole bool, since, now time.Time) (store.OperatorSession, Cookie) {
 	life := halfLife
 	if isWhole {
 		life = wholeLife
 	}
 	text := newSecret()
 	return store.OperatorSession{
-		Hash: hashSecret(text), OperatorID: o.ID, IsWhole: isWhole, Address: address, CreatedAt: now, SeenAt: now, EndsAt: now.Add(life),
+		Hash: hashSecret(text), OperatorID: o.ID, IsWhole: isWhole, Address: address, CreatedAt: since, SeenAt: now, EndsAt: now.Add(life),
 	}, Cookie{merchant.Secret(text), isWhole}
 }
 
@@ -73,7 +73,7 @@ func (p *People) SignIn(ctx context.Context, email string, password merchant.Sec
 		return Cookie{}, errWrongPassword
 	}
 	p.Passwords.Forget(ctx, pair, now)
-	session, cookie := newSession(o, address, false, now)
+	session, cookie := newSession(o, address, false, now, now)
 	return cookie, p.Store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.AddSignIn(session)
 		return nil
@@ -122,7 +122,12 @@ func (p *People) spendCode(o store.Operator, code string, now time.Time) (store.
 
 // begin signs a browser in, with what goes along.
 func (p *People) begin(ctx context.Context, o store.Operator, address string, now time.Time, action string, also func(*store.Tx)) (Cookie, error) {
-	session, cookie := newSession(o, address, true, now)
+	return p.beginSince(ctx, o, address, now, now, action, also)
+}
+
+// beginSince does so for somebody who was made sure of before.
+func (p *People) beginSince(ctx context.Context, o store.Operator, address string, since, now time.Time, action string, also func(*store.Tx)) (Cookie, error) {
+	session, cookie := newSession(o, address, true, since, now)
 	return cookie, p.Store.Write(principalOf(o, nil).Enter(ctx, address), now, func(tx *store.Tx) error {
 		also(tx)
 		tx.AddSignIn(session)
