@@ -27,6 +27,7 @@ const (
 	pgSerialization    = "40001"
 	pgDivisionByZero   = "22012"
 	pgUndefinedTable   = "42P01"
+	pgReadsOnly        = "25006"
 	pgDiskFull         = "53100"
 	pgLimitExceeded    = "53400"
 	pgLockNotAvailable = "55P03"

@@ -63,9 +63,17 @@ func prepareConnections(config *pgxpool.Config, address string, opts Options) {
 			return err
 		}
 	}
+	config.ConnConfig.OnPgError = leaveReaders(config.ConnConfig.OnPgError)
 	dialer := &net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes},
 		Control:         giveUpUnacknowledged,
 	}
 	config.ConnConfig.DialFunc = dialer.DialContext
+}
+
+// leaveReaders gives a connection up that refuses to write, beside whatever else ends one. A session that began while the
+// database only read, or at a standby to which the address led for a moment after a failover, would refuse for as long as
+// it is kept, which is an hour, when all others write long since.
+func leaveReaders(next pgconn.PgErrorHandler) pgconn.PgErrorHandler {
+	return func(c *pgconn.PgConn, err *pgconn.PgError) bool { return err.Code != pgReadsOnly && next(c, err) }
 }
