@@ -67,7 +67,7 @@ func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
 		profile := regexp.MustCompile(`action="([^"]+/webhook-profiles/[^"]+/)try/"`).FindStringSubmatch(made)[1]
 		account := url.Values{"name": {"House bank"}, "adapter": {"bank"}, "test_mode": {"true"}, "settings.account_iban": {"DE89370400440532013000"}, "settings.folder": {t.TempDir()}}
 		bank := d.made(shopSetup+"gateways/", account)
-		way := url.Values{"name": {"Page"}, "branding.primary_color": {"#123456"}, "branding.accent_color": {"#654321"}, "links.other_payment": {"https://shop.example/card"}}
+		way := url.Values{"name": {"Page"}, "branding.primary_color": {"#123456"}, "branding.accent_color": {"#654321"}, "links.other_payment": {"https://shop.example/card"}, "content.help_url": {"https://shop.example/help"}}
 		page := d.made(shopSetup+"hosted-pages/", way)
 		const anHour = ahead(time.Hour)
 		s.App.People.Environment, s.App.People.Clock = merchant.Production, anHour
@@ -82,6 +82,7 @@ func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
 			profile:                         with(hooks, d.version(profile), "url", "http://127.0.0.1:10/"),
 			bank:                            with(account, d.version(bank), "settings.account_iban", "FR1420041010050500013M02606"),
 			page:                            with(way, d.version(page), "links.other_payment", "https://mallory.example/card"),
+			page + "?":                      with(way, d.version(page), "content.help_url", "https://mallory.example/help"),
 			shopSetup + "webhook-profiles/": with(hooks, "0", "name", "Mine"),
 			shopSetup + "gateways/":         with(account, "0", "name", "Mine"),
 		} {
@@ -91,7 +92,7 @@ func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
 			}
 		}
 		file := d.get(shopSetup+"export/", http.StatusOK)
-		if d.wants(file, "http://127.0.0.1:9/", "DE89370400440532013000", "https://shop.example/card"); strings.Contains(file, "Mine") {
+		if d.wants(file, "http://127.0.0.1:9/", "DE89370400440532013000", "https://shop.example/card", "https://shop.example/help"); strings.Contains(file, "Mine") {
 			t.Errorf("there is more than was:\n%s", file)
 		}
 		for path, form := range map[string]url.Values{profile: hooks, bank: account, page: way} {

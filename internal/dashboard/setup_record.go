@@ -236,7 +236,8 @@ var kindsWithWays = []string{"gateways", "hosted-pages", "webhook-profiles"}
 func waysOf(s *merchant.Setup, id uuid.UUID) any {
 	account, page := s.Gateways[id], s.HostedPages[id]
 	return []any{
-		account.Adapter, account.TestMode, account.Settings, s.WebhookProfiles[id].URL, page.SuccessRedirectURL, page.FailureRedirectURL, page.Links,
+		account.Adapter, account.TestMode, account.Settings, s.WebhookProfiles[id].URL,
+		page.SuccessRedirectURL, page.FailureRedirectURL, page.Links, page.Content["help_url"], page.Content["help_email"],
 	}
 }
 
