@@ -159,6 +159,17 @@ func (d *Dashboard) brought(r *http.Request, name string) string {
 	return found.Value
 }
 
+// letIn gives a browser that has signed in its cookie. The session that it had before ends: nobody could end it by hand any more.
+func (d *Dashboard) letIn(w http.ResponseWriter, r *http.Request, cookie people.Cookie) error {
+	if before := d.cookie(r); before != "" {
+		if err := d.People.End(r.Context(), before); err != nil {
+			return err
+		}
+	}
+	d.setCookie(w, cookie.Text)
+	return nil
+}
+
 // setCookie gives a browser a cookie that goes with it, "" to take it away.
 func (d *Dashboard) setCookie(w http.ResponseWriter, text merchant.Secret) {
 	d.give(w, sessionCookie, text.Reveal())

@@ -2,6 +2,10 @@ package dashboard_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/clock"
 	"sepad/internal/config"
 	"sepad/internal/dashboard"
 	"sepad/internal/merchant"
@@ -303,6 +308,63 @@ func TestOperatorsCookiesAreGuarded(t *testing.T) {
 			r := browse(s, http.MethodPost, "/dashboard/sign-out/", given.Name+"="+given.Value)
 			r.Header["Origin"] = origin
 			s.Do(t, r).Want(t, want, nil)
+		}
+	})
+}
+
+// withPassword adds somebody who signs in by it and a code.
+func withPassword(t *testing.T, s *apptest.Server, email string, password merchant.Secret) {
+	t.Helper()
+	_, link, err := s.App.People.Add(t.Context(), email, store.Viewer, store.TenantSet{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	welcome, err := s.App.People.Open(t.Context(), ticketOf(t, link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(welcome.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := hmac.New(sha1.New, key) // RFC 6238
+	_ = binary.Write(digest, binary.BigEndian, clock.Real{}.Now().Unix()/30)
+	sum := digest.Sum(nil)
+	code := fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[sum[len(sum)-1]&0xf:])&0x7fffffff%1_000_000)
+	if _, err := s.App.People.Accept(t.Context(), ticketOf(t, link), password, code, "192.0.2.1"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSigningInAnewEndsTheSessionBefore: its cookie is replaced, so that nobody could sign it out any more.
+func TestSigningInAnewEndsTheSessionBefore(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const email, password = "grace@counter.example", "a long way to the moon"
+		withPassword(t, s, email, password)
+		byLink := func() apptest.Request {
+			link, err := s.App.People.DeveloperLink(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return browse(s, http.MethodGet, "/dashboard/welcome/?ticket="+ticketOf(t, link).Reveal(), "")
+		}
+		byPassword := func() apptest.Request {
+			form := browse(s, http.MethodPost, "/dashboard/sign-in/", "")
+			form.Body = url.Values{"email": {email}, "password": {password}}.Encode()
+			return form
+		}
+		account := func(cookie string) int {
+			return s.Do(t, browse(s, http.MethodGet, "/dashboard/account/", cookie)).Status
+		}
+		for name, anew := range map[string]func() apptest.Request{"by a link": byLink, "by a password": byPassword} {
+			before, elsewhere := signedIn(t, s, store.Administrator), signedIn(t, s, store.Administrator)
+			request := anew()
+			request.Header["Cookie"] = before
+			s.Do(t, request).Want(t, http.StatusSeeOther, nil)
+			if is, other := account(before), account(elsewhere); is != http.StatusSeeOther || other != http.StatusOK {
+				t.Errorf("%s: the session before answers %d, one in another browser %d", name, is, other)
+			}
 		}
 	})
 }

@@ -61,7 +61,9 @@ func (d *Dashboard) comeFromProvider(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return d.refuseProvider(w, r, next, err)
 	}
-	d.setCookie(w, cookie.Text)
+	if err := d.letIn(w, r, cookie); err != nil {
+		return err
+	}
 	seeOther(w, nextPath(next))
 	return nil
 }

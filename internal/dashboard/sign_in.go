@@ -57,7 +57,9 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) error {
 		return d.again(w, r, "sign_in", err, &shown.Problem, &shown)
 	}
 	d.forgive(r)
-	d.setCookie(w, cookie.Text)
+	if err := d.letIn(w, r, cookie); err != nil {
+		return err
+	}
 	seeOther(w, codePath+"?next="+url.QueryEscape(shown.Next))
 	return nil
 }

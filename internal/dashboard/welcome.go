@@ -35,7 +35,9 @@ func (d *Dashboard) showWelcome(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		d.setCookie(w, cookie.Text)
+		if err := d.letIn(w, r, cookie); err != nil {
+			return err
+		}
 		seeOther(w, "/dashboard/")
 		return nil
 	}
@@ -76,7 +78,9 @@ func (d *Dashboard) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d.setCookie(w, cookie.Text)
+	if err := d.letIn(w, r, cookie); err != nil {
+		return err
+	}
 	seeOther(w, "/dashboard/")
 	return nil
 }

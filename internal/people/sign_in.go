@@ -281,6 +281,14 @@ func (p *People) RequireFresh(ctx context.Context) error {
 	return nil
 }
 
+// End ends a session of a browser in which somebody signs in anew.
+func (p *People) End(ctx context.Context, cookie merchant.Secret) error {
+	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
+		tx.EndSignIn(hashSecret(cookie.Reveal()))
+		return nil
+	})
+}
+
 // SignOut ends a browser's session.
 func (p *People) SignOut(ctx context.Context, o store.Operator, cookie merchant.Secret) error {
 	return p.Store.Write(ctx, p.Clock.Now(), func(tx *store.Tx) error {
