@@ -104,9 +104,8 @@ func (r *reader) ableToBe(it *item, entries []store.BankFileEntry) ([]store.Bank
 		due := dateText(it.clue.date)
 		return keep(entries, func(e store.BankFileEntry) bool { return e.DueDate == due }), nil
 	}
-	at := r.toldAt(it.clue.date)
-	able, err := r.withoutPast(it, at, entries)
-	return keep(able, func(e store.BankFileEntry) bool { return dateText(at) <= comesBackBy(e.DueDate, it.line.Reason) }), err
+	able, err := r.withoutPast(it, r.toldAt(it.clue.date), entries)
+	return keep(able, func(e store.BankFileEntry) bool { return r.isInTime(it, e.DueDate) }), err
 }
 
 // withoutPast leaves out collections that are known not to have gone through, when a line cannot tell the same once more: because
@@ -162,6 +161,11 @@ func comesBackBy(dueDate, reason string) string {
 	return dateText(sepa.AddBusinessDays(due, returnDays))
 }
 
+// isInTime tells that a collection that was due on a day can still come back for a line's reason.
+func (r *reader) isInTime(it *item, due string) bool {
+	return dateText(r.toldAt(it.clue.date)) <= comesBackBy(due, it.line.Reason)
+}
+
 // toldAt is the day of a booking, or when its file was first taken in. A file that is read again is found to say the same.
 func (r *reader) toldAt(booked time.Time) time.Time {
 	return cmp.Or(booked, r.statement.CreatedAt, r.now)
@@ -171,7 +175,8 @@ func (r *reader) toldAt(booked time.Time) time.Time {
 // that was taken in, but has not been opened here again. The line is read again when the account goes on.
 func (r *reader) mayBeLost(it *item) (bool, error) {
 	by, from := r.window(it.clue)
-	is, err := r.tenant(r.account).HasLostDebit(r.ctx, r.account.ID, it.clue.amount, from, by)
+	days, err := r.tenant(r.account).LostDebitDays(r.ctx, r.account.ID, it.clue.amount, from, by)
+	is := slices.ContainsFunc(days, func(due string) bool { return r.isInTime(it, due) })
 	if is {
 		it.line.Note = mayBeGone
 	}

@@ -9,6 +9,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
+	"sepad/internal/payment"
 	"sepad/internal/store"
 )
 
@@ -133,5 +134,36 @@ func TestAnAccountMayBeThatOfSomebodyWhoWasErased(t *testing.T) {
 			t.Errorf("a month later it gives %+v", counts)
 		}
 		b.wantStatus(t, later, "charged_back")
+	})
+}
+
+// A payment that left after a backup and was never opened here again holds up what came back only as long as it may be meant.
+func TestALostPaymentIsMeantForAsLongAsItCanComeBack(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		paid := b.settled(t, otherName)[0]
+		due, err := time.Parse(time.DateOnly, b.statusOf(t, paid).DueDate.String())
+		must(t, err)
+		file := store.BankFile{
+			ID: payment.NewID(), TenantID: b.account.Setup.Tenant.ID, GatewayID: b.account.ID, Kind: store.BankDebits,
+			MessageID: "SD-LOST", State: store.BankFileSent, Name: "lost.xml", Draft: "adopted", DueDate: due.AddDate(0, 0, -30).Format(time.DateOnly),
+		}
+		b.Env.Write(t, func(tx *store.Tx) error {
+			tx.AddAdopted(file, []store.Adopted{{
+				EndToEndID: payment.NewMerchantTransactionID(due), Position: 1, BlockID: "SD-LOST-1", DueDate: file.DueDate, AmountMinor: 49_00, SequenceType: "RCUR",
+			}})
+			tx.AdoptBankFile(file)
+			return nil
+		})
+		mandate := b.statusOf(t, paid).MandateReference
+		for _, told := range []struct {
+			reason string
+			want   banking.Counts
+		}{{"MD06", banking.Counts{Unmatched: 1}}, {"AM04", banking.Counts{Returned: 1}}} {
+			if counts := b.read(t, anonymous("camt.053", mandate, told.reason, due.AddDate(0, 0, 1))); counts != told.want {
+				t.Errorf("%s gives %+v, want %+v", told.reason, counts, told.want)
+			}
+		}
 	})
 }

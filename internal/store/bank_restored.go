@@ -146,11 +146,11 @@ func (t Tenant) LostDebits(ctx context.Context, gatewayID uuid.UUID) ([]string, 
 	return db.Collect(result, err, func(r db.Rows) (name string, err error) { return name, r.Scan(&name) })
 }
 
-// HasLostDebit tells of one of an amount that was due after a day and by another.
-func (t Tenant) HasLostDebit(ctx context.Context, gatewayID uuid.UUID, amount payment.Minor, after, by string) (has bool, err error) {
-	result, err := t.Query(ctx, `SELECT EXISTS (SELECT 1 FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND a.sequence_type <> ''
-		AND a.amount_minor = $3 AND a.due_date > $4 AND a.due_date <= $5 AND `+unknown+`)`, gatewayID, amount, after, by)
-	return db.One(result, err, func(r db.Rows) (has bool, err error) { return has, r.Scan(&has) })
+// LostDebitDays gives the days on which those of an amount were due, after one day and by another.
+func (t Tenant) LostDebitDays(ctx context.Context, gatewayID uuid.UUID, amount payment.Minor, after, by string) ([]string, error) {
+	result, err := t.Query(ctx, `SELECT DISTINCT a.due_date FROM bank_adopted a WHERE a.tenant_id = $1 AND a.gateway_id = $2 AND a.sequence_type <> ''
+		AND a.amount_minor = $3 AND a.due_date > $4 AND a.due_date <= $5 AND `+unknown, gatewayID, amount, after, by)
+	return db.Collect(result, err, func(r db.Rows) (day string, err error) { return day, r.Scan(&day) })
 }
 
 // RenameRebill calls a rebill that waits as the bank has it.

@@ -339,9 +339,9 @@ func entryReads(one payment.Transaction, file store.BankFile) map[string]func(co
 			rows, err := scope.Collected(ctx, block, 0, 10)
 			return some(len(rows), err)
 		},
-		"HasLostDebit": func(ctx context.Context, scope store.Tenant) int {
-			has, err := scope.HasLostDebit(ctx, one.GatewayID, 0, "", "9999-12-31")
-			return found(has, err)
+		"LostDebitDays": func(ctx context.Context, scope store.Tenant) int {
+			days, err := scope.LostDebitDays(ctx, one.GatewayID, 0, "", "9999-12-31")
+			return some(len(days), err)
 		},
 		"Presented": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.Presented(ctx, []uuid.UUID{one.ID})
