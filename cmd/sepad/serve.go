@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -53,6 +54,8 @@ func (p *program) start(cfg config.Config, migrate bool) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	log.SetFlags(0) // what libraries have to say goes through the same masks and has the same form
+	log.SetOutput(web.Others(logger))
 	listener, err := listen(p.ctx, cfg.Listen)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -121,6 +122,41 @@ func listDeliveries(t *testing.T, folder, status string, n int) (ids []string) {
 		case <-deadline:
 			t.Fatalf("%d deliveries are %s:\n%s", len(found), status, out)
 		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// TestAReceiverThatRepeatsTheEvent has it in no log: what comes after an answer that has no body is nobody's.
+func TestAReceiverThatRepeatsTheEvent(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		event, _ := io.ReadAll(r.Body)
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, _ = fmt.Fprintf(connection, "HTTP/1.1 204 No Content\r\n\r\n%s", event)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	folder := t.TempDir()
+	s := startDev(t, folder, nil, "--apply", writeFile(t, folder, "hooks.yaml", fmt.Sprintf(hookProfile, receiver.URL, hookSecret)))
+	_, token := s.create(s.key, "ada")
+	if code, body := s.pay(token, sandbox.Approved); code != http.StatusOK {
+		t.Fatalf("pay: %d %s", code, body)
+	}
+	const told = "Unsolicited response received on idle HTTP channel"
+	for range 5000 {
+		if strings.Contains(s.log.String(), told) {
+			break
+		}
+		s.expectOK("/healthz")
+	}
+	written := s.log.String()
+	if !strings.Contains(written, told) {
+		t.Errorf("nothing is told of the receiver:\n%s", written)
+	}
+	for _, private := range []string{token, "ada@", "starting with"} {
+		if strings.Contains(written, private) {
+			t.Errorf("the log has %q:\n%s", private, written)
 		}
 	}
 }
