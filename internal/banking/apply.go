@@ -343,6 +343,9 @@ func (r *reader) booked(found store.BankFileEntry, booked time.Time, hasAmount b
 
 // collected takes money that has come.
 func (r *reader) collected(entry store.BankFileEntry, it *item) {
+	if it.line.BookingDate > max(entry.DueDate, r.bookedLate[entry.TransactionID]) {
+		r.bookedLate[entry.TransactionID] = it.line.BookingDate
+	}
 	if !entry.IsOpen && !entry.IsDeclined {
 		it.line.Result = store.LineKnown
 		return

@@ -33,7 +33,7 @@ func (r *reader) eachOf(entries entryPages, line *store.BankLine, mean func(stor
 	return entries.each(func(page []store.BankFileEntry) error {
 		parts := make([]item, len(page))
 		for i, entry := range page {
-			parts[i].line.Result = store.LineKnown
+			parts[i].line.Result, parts[i].line.BookingDate = store.LineKnown, line.BookingDate
 			mean(entry, &parts[i])
 		}
 		if err := r.work(); err != nil {

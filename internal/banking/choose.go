@@ -100,12 +100,40 @@ const sameNews = 5 * 24 * time.Hour
 // ableToBe leaves those of which a line without a name can speak: those of the due date that it names, or else those that can still
 // come back for its reason.
 func (r *reader) ableToBe(it *item, entries []store.BankFileEntry) ([]store.BankFileEntry, error) {
-	if it.clue.isOfDueDate && !it.clue.date.IsZero() {
-		due := dateText(it.clue.date)
-		return keep(entries, func(e store.BankFileEntry) bool { return e.DueDate == due }), nil
+	if it.clue.namesDueDate() {
+		return keep(entries, func(e store.BankFileEntry) bool { return e.DueDate == dateText(it.clue.date) }), nil
 	}
 	able, err := r.withoutPast(it, r.toldAt(it.clue.date), entries)
-	return keep(able, func(e store.BankFileEntry) bool { return r.isInTime(it, e.DueDate) }), err
+	if err != nil {
+		return nil, err
+	}
+	days, err := r.collectedLate(it, able)
+	return keep(able, func(e store.BankFileEntry) bool { return r.isInTime(it, max(e.DueDate, days[e.TransactionID])) }), err
+}
+
+// lateFor is how many banking days after its due date a collection may be made: a bank that gets a file late collects late, unless it
+// refuses the file.
+const lateFor = 10
+
+// isInTimeIfLate tells that a collection which was due on a day could still come back if it was made late.
+func (r *reader) isInTimeIfLate(it *item, due string) bool {
+	day, err := time.Parse(time.DateOnly, due)
+	return err == nil && r.isInTime(it, dateText(sepa.AddBusinessDays(day, lateFor)))
+}
+
+// collectedLate tells when the money of collections was booked that come back in time only if it came late.
+func (r *reader) collectedLate(it *item, entries []store.BankFileEntry) (map[uuid.UUID]string, error) {
+	over := keep(entries, func(e store.BankFileEntry) bool { return !r.isInTime(it, e.DueDate) && r.isInTimeIfLate(it, e.DueDate) })
+	if len(over) == 0 {
+		return nil, nil
+	}
+	days, err := r.tenant(r.account).BookedOn(r.ctx, transactionsOf(over))
+	for _, entry := range over {
+		if day := r.bookedLate[entry.TransactionID]; err == nil && day > days[entry.TransactionID] {
+			days[entry.TransactionID] = day // by a line of this file, which is not kept yet
+		}
+	}
+	return days, err
 }
 
 // withoutPast leaves out collections that are known not to have gone through, when a line cannot tell the same once more: because
@@ -176,7 +204,12 @@ func (r *reader) toldAt(booked time.Time) time.Time {
 func (r *reader) mayBeLost(it *item) (bool, error) {
 	by, from := r.window(it.clue)
 	days, err := r.tenant(r.account).LostDebitDays(r.ctx, r.account.ID, it.clue.amount, from, by)
-	is := slices.ContainsFunc(days, func(due string) bool { return r.isInTime(it, due) })
+	is := slices.ContainsFunc(days, func(due string) bool {
+		if it.clue.namesDueDate() {
+			return due == dateText(it.clue.date)
+		}
+		return r.isInTimeIfLate(it, due)
+	})
 	if is {
 		it.line.Note = mayBeGone
 	}

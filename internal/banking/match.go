@@ -26,6 +26,9 @@ type clue struct {
 	text        string
 }
 
+// namesDueDate tells a line that says when the collection was due.
+func (c *clue) namesDueDate() bool { return c.isOfDueDate && !c.date.IsZero() }
+
 // lookBack is how long after its due date a collection can come back: thirteen months, and the days it takes.
 const lookBack = 14 * 31 * 24 * time.Hour
 

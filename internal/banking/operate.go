@@ -122,7 +122,9 @@ func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uu
 		})
 		tx.SettleBankFiles(tenantID, account.ID)
 	}
-	r := &reader{Banking: b, ctx: ctx, account: account, statement: store.BankStatement{TenantID: tenantID}, now: now, along: keep}
+	r := &reader{
+		Banking: b, ctx: ctx, account: account, statement: store.BankStatement{TenantID: tenantID}, bookedLate: map[uuid.UUID]string{}, now: now, along: keep,
+	}
 	err = r.byHand(entry, &line)
 	if errors.Is(err, store.ErrBankLineTaken) {
 		err = errAssigned

@@ -99,6 +99,8 @@ type reader struct {
 	returning        []returned
 	// chosen are the collections that lines of this file were found to speak of.
 	chosen map[pick]bool
+	// bookedLate is when lines of this file have booked the money of collections, where that was after their due date.
+	bookedLate map[uuid.UUID]string
 	// besides are the other gateways with the same bank account, nil before they were looked for.
 	besides []*Account
 	now     time.Time
@@ -107,7 +109,10 @@ type reader struct {
 }
 
 func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
-	r := &reader{Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)}, chosen: map[pick]bool{}, now: b.Checkout.Clock.Now()}
+	r := &reader{
+		Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)},
+		chosen: map[pick]bool{}, bookedLate: map[uuid.UUID]string{}, now: b.Checkout.Clock.Now(),
+	}
 	hash, err := r.pass(member, io.Discard)
 	if err != nil {
 		return r.reading, err

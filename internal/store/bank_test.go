@@ -208,18 +208,26 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 	}
 }
 
-// toldRead is that about a line by which a payment came back.
-func toldRead(t *testing.T, env *storetest.Env, statement store.BankStatement, takenBack uuid.UUID) func(context.Context, store.Tenant) int {
+// toldReads are those about lines by which a payment's money came and went back.
+func toldReads(t *testing.T, env *storetest.Env, statement store.BankStatement, takenBack uuid.UUID) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
 	line := store.BankLine{Position: 2, Source: "camt.053", Kind: "returned", Result: store.LineReturned, TransactionID: &takenBack}
+	came := line
+	came.Position, came.Kind, came.Result, came.BookingDate = 3, "collected", store.LineSettled, "2026-01-02"
 	env.Write(t, func(tx *store.Tx) error {
-		tx.AddBankLines(statement, []store.BankLine{line})
+		tx.AddBankLines(statement, []store.BankLine{line, came})
 		return nil
 	})
 	line.BookingDate = "2026-01-05"
-	return func(ctx context.Context, scope store.Tenant) int {
-		ids, err := scope.ToldOnAnotherDay(ctx, line, uuid.Nil, []uuid.UUID{takenBack})
-		return some(len(ids), err)
+	return map[string]func(context.Context, store.Tenant) int{
+		"ToldOnAnotherDay": func(ctx context.Context, scope store.Tenant) int {
+			ids, err := scope.ToldOnAnotherDay(ctx, line, uuid.Nil, []uuid.UUID{takenBack})
+			return some(len(ids), err)
+		},
+		"BookedOn": func(ctx context.Context, scope store.Tenant) int {
+			days, err := scope.BookedOn(ctx, []uuid.UUID{takenBack})
+			return some(len(days), err)
+		},
 	}
 }
 
@@ -249,7 +257,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 	env.Exec(t, `UPDATE transactions SET type = 'sdd_refund', refund_of = $1 WHERE id = $2`, takenBack.ID.String(), stranded.ID.String())
 	env.Exec(t, `UPDATE transactions SET status = 'charged_back', settle_due_at = NULL WHERE id = $1`, takenBack.ID.String())
 	reads := statementReads(env, shop, statement)
-	reads["ToldOnAnotherDay"] = toldRead(t, env, statement, takenBack.ID)
+	maps.Copy(reads, toldReads(t, env, statement, takenBack.ID))
 	maps.Copy(reads, entryReads(one, file))
 	maps.Copy(reads, adoptedReads(t, env, shop))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{

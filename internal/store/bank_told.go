@@ -18,3 +18,25 @@ func (t Tenant) ToldOnAnotherDay(ctx context.Context, like BankLine, statementID
 		return id, r.Scan(&id)
 	})
 }
+
+// BookedOn gives for some collections the last day on which a bank has booked that their money came, one by one or with all of their
+// block or file.
+func (t Tenant) BookedOn(ctx context.Context, transactionIDs []uuid.UUID) (map[uuid.UUID]string, error) {
+	days := map[uuid.UUID]string{}
+	note := func(r db.Rows) (id uuid.UUID, err error) {
+		var day string
+		if err = r.Scan(&id, &day); err == nil {
+			days[id] = max(days[id], day)
+		}
+		return id, err
+	}
+	_, err := findNamed(ctx, t, `SELECT l.transaction_id, l.booking_date FROM bank_lines l WHERE l.tenant_id = $1 AND l.kind = 'collected' AND l.transaction_id`,
+		transactionIDs, nil, note)
+	if err == nil {
+		_, err = findNamed(ctx, t, `SELECT e.transaction_id, l.booking_date FROM bank_file_entries e
+			JOIN bank_files f ON f.tenant_id = e.tenant_id AND f.id = e.file_id
+			JOIN bank_lines l ON l.tenant_id = e.tenant_id AND l.gateway_id = e.gateway_id AND l.reference IN (e.block_id, f.message_id)
+			WHERE e.tenant_id = $1 AND l.kind = 'collected' AND e.transaction_id`, transactionIDs, nil, note)
+	}
+	return days, err
+}
