@@ -232,10 +232,14 @@ func (y *years) rush() {
 	}
 }
 
-// maxMissed is how many periods a subscription can have to make up for: the
-// weeks of a long outage. Where an account answers no rebill, each of them has to
-// be asked about before the next is made.
-const maxMissed = 100
+// patience is in how many rounds all that was missed is made up for. A
+// subscription that could not be read may be behind by all weeks of the story.
+// Where an account answers no rebill, each of them has to be asked about before
+// the next is made, and by the machine's whim that is another round.
+func (y *years) patience() int {
+	const week = 7 * day
+	return 2*int(y.w.serviceNow().Sub(y.from)/week) + 20
+}
 
 // nothingLeft tells that nothing is due and nothing is unknown.
 func (y *years) nothingLeft() bool {
@@ -258,7 +262,7 @@ func (y *years) comeToRest() {
 	now := y.w.serviceNow()
 	y.w.ahead += payment.DateOf(now).AddDays(1).Start().Sub(now)
 	y.w.now = y.w.now.Add(2 * time.Hour) // questions are asked hourly at least
-	for range maxMissed {
+	for range y.patience() {
 		for i := range y.processes {
 			y.crash(i) // which also forgets gateways that did not answer, in the world's time
 		}
