@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sepad/internal/gateway"
 	"sepad/internal/gateway/bank"
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
@@ -184,7 +185,7 @@ func (r *reader) giveBack(entry store.BankFileEntry, reason iso20022.Reason, cha
 	known := sepa.ReasonFor(bank.CodeOf(reason))
 	report := payment.Chargeback{
 		MerchantTransactionID: entry.EndToEndID, AmountMinor: entry.AmountMinor, Currency: "EUR", ReportedAt: at.UTC(),
-		ReasonCode: known.Code, ReasonMessage: known.Meaning, ReportType: "bank_statement", ReportMessage: reason.Text,
+		ReasonCode: known.Code, ReasonMessage: known.Meaning, ReportType: "bank_statement", ReportMessage: gateway.CleanWords(reason.Text),
 	}
 	if charges > 0 {
 		report.BankFeeMinor = &charges

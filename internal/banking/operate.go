@@ -15,6 +15,7 @@ import (
 
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
+	"sepad/internal/sepa"
 	"sepad/internal/store"
 )
 
@@ -169,7 +170,7 @@ func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
 	return err
 }
 
-// Text is what a bank wrote in words on a line. Words that cannot be opened do not hold up the list that they are in.
+// Text is what a bank wrote in words on a line, as everybody may see it who looks at lines: without account numbers. Words that cannot be opened do not hold up the list that they are in.
 func (b *Banking) Text(ctx context.Context, line store.BankLine) string {
 	if line.SealedText == "" {
 		return ""
@@ -178,7 +179,7 @@ func (b *Banking) Text(ctx context.Context, line store.BankLine) string {
 	if err != nil {
 		b.Logger.ErrorContext(ctx, "the text of a line of a bank's answer cannot be read and needs a person", "line_id", line.ID, "error", err)
 	}
-	return string(text)
+	return sepa.MaskIBANs(string(text))
 }
 
 // Download writes the very bytes of a file for somebody. They name payers and their accounts: nobody takes them away unseen.

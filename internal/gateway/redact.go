@@ -53,9 +53,12 @@ func (r redactor) clean(text string) string {
 		}
 	}
 	text = emailShape.ReplaceAllString(text, removed)
-	text = ibanShape.ReplaceAllStringFunc(text, sepa.MaskText)
+	text = ibanShape.ReplaceAllStringFunc(sepa.MaskIBANs(text), sepa.MaskText)
 	return shorten(strings.TrimSpace(text))
 }
+
+// CleanWords makes a bank's words fit to be stored and shown that came in a file, and not as an answer to a question.
+func CleanWords(text string) string { return redactor{}.clean(text) }
 
 func blankControls(c rune) rune {
 	if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {

@@ -34,9 +34,10 @@ func refusal(faults []iso20022.Fault) (payment.Decline, bool) {
 	return payment.Decline{}, false
 }
 
-// RejectedOutcome is what a bank's refusal means, of a collection before settlement or of a refund.
+// RejectedOutcome is what a bank's refusal means, of a collection before settlement or of a refund. Its words go to the merchant, and
+// banks name accounts in them.
 func RejectedOutcome(reason iso20022.Reason) payment.Outcome {
-	return payment.Outcome{Verdict: payment.VerdictDeclined, Decline: gateway.DeclineFor(CodeOf(reason), reason.Text)}
+	return payment.Outcome{Verdict: payment.VerdictDeclined, Decline: gateway.DeclineFor(CodeOf(reason), gateway.CleanWords(reason.Text))}
 }
 
 // CodeOf is the reason as the table of reasons knows it; a bank that gives none has it in words.
