@@ -190,7 +190,7 @@ func (l *line) readChargeback() (payment.Chargeback, string, error) {
 		AmountMinor: r.amount("amount", true), Currency: r.currency("currency"),
 		ReportedAt: r.instant("report_date", true), TransactionAt: r.instant("transaction_date", false),
 		ReasonCode: r.text("reason_code"), ReasonMessage: r.text("reason_message"), ReportType: r.text("report_type"),
-		ReportMessage: r.text("report_message"), ReportInfo: r.text("report_info"), ARN: r.text("arn"),
+		ReportMessage: sepa.MaskIBANs(r.text("report_message")), ReportInfo: sepa.MaskIBANs(r.text("report_info")), ARN: r.text("arn"),
 		BIC: r.text("bic"), Email: r.text("email"), Country: r.text("country"),
 	}
 	c.MaskedIBAN, _ = r.iban("iban")
