@@ -168,3 +168,33 @@ func TestWhatAProcessorSaysNamesNoAccount(t *testing.T) {
 		}
 	})
 }
+
+
+// TestTheChargebackOfWhatCameInChargedBack: a file of payments may say of one that it was charged back, and the file of chargebacks
+// which follows has when, why and how much.
+func TestTheChargebackOfWhatCameInChargedBack(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		sales := header + "M-1,U-1,charged_back,,49.00,EUR,2026-03-01T00:00:00Z,,,\nM-2,U-2,charged_back,,20.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		returns := returnsHeader + "M-1,,,49.00,EUR,2026-04-01,MD06\nC-2,,U-2,20.00,EUR,2026-04-01,AM04\n"
+		s.Do(t, importing(t, "transactions", sales, nil)).Want(t, http.StatusCreated, counts(2, 0, 0, 0))
+		answers := s.AtOnce(t, importing(t, "chargebacks", returns, nil).Times(2)...)
+		if len(answers[http.StatusCreated]) != 2 {
+			t.Errorf("answered %v", answers)
+		}
+		s.Do(t, importing(t, "chargebacks", returns, nil)).Want(t, http.StatusCreated, counts(0, 0, 2, 0))
+		byOtherNames := returnsHeader + "M-2,,,20.00,EUR,2026-04-02,AM04\nC-1,,U-1,49.00,EUR,2026-04-02,MD06\n"
+		s.Do(t, importing(t, "chargebacks", byOtherNames, nil)).Want(t, http.StatusCreated, counts(0, 0, 2, 0))
+		for query, want := range map[string]int{
+			`SELECT COUNT(*) FROM chargebacks`: 2,
+			`SELECT COUNT(*) FROM chargebacks c JOIN transactions t ON t.id = c.transaction_id AND t.amount_minor = c.amount_minor WHERE c.reason_code <> ''`: 2,
+			`SELECT COUNT(*) FROM transactions WHERE status = 'charged_back'`:                                                                                 2,
+			`SELECT COUNT(*) FROM events WHERE kind = 'chargeback.created'`:                                                                                   2,
+			`SELECT COUNT(*) FROM events WHERE kind = 'transaction.status_changed'`:                                                                           0,
+		} {
+			if got := storetest.Scalar[int](t, s.Env, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}

@@ -142,6 +142,8 @@ type reportedOn struct {
 	byMerchantID map[string]uuid.UUID
 	byReference  map[string]uuid.UUID
 	chargebacks  map[string]*payment.Chargeback
+	// recorded are the payments that have one.
+	recorded map[uuid.UUID]bool
 }
 
 func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report ChargebackReport) (*reportedOn, error) {
@@ -153,7 +155,7 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 	}
 	known := &reportedOn{
 		debits: newDebits(), byMerchantID: map[string]uuid.UUID{}, byReference: map[string]uuid.UUID{},
-		chargebacks: map[string]*payment.Chargeback{},
+		chargebacks: map[string]*payment.Chargeback{}, recorded: map[uuid.UUID]bool{},
 	}
 	byMerchantID, err := tenant.DebitsByMerchantID(ctx, references.list)
 	if err != nil {
@@ -181,7 +183,27 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 	for i := range chargebacks {
 		known.chargebacks[chargebacks[i].MerchantTransactionID] = &chargebacks[i]
 	}
-	return known, err
+	if err != nil {
+		return nil, err
+	}
+	return known, known.addRecorded(ctx, tenant)
+}
+
+// addRecorded finds which of the payments that are charged back have a chargeback: one that a file has brought in so has none.
+func (k *reportedOn) addRecorded(ctx context.Context, tenant store.Tenant) error {
+	var back []uuid.UUID
+	for _, named := range []map[string]uuid.UUID{k.byMerchantID, k.byReference} {
+		for _, id := range named {
+			if paid := k.present(id); paid.Transaction.IsChargedBack() {
+				back = append(back, id)
+			}
+		}
+	}
+	recorded, err := tenant.ChargedBack(ctx, back)
+	for _, id := range recorded {
+		k.recorded[id] = true
+	}
+	return err
 }
 
 // names is a list without repetitions.
@@ -230,15 +252,19 @@ func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscriptio
 		}
 	}
 	var holds payment.Policy
+	hasOne := false
 	if paid != nil {
-		holds = policy(paid.Subscription)
+		holds, hasOne = policy(paid.Subscription), k.recorded[paid.Transaction.ID]
 	}
-	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], r.Chargeback, holds, now)
+	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], hasOne, r.Chargeback, holds, now)
 	if change.Chargeback == nil {
 		return store.Applied{}, taken, err
 	}
 	k.chargebacks[change.Chargeback.MerchantTransactionID] = change.Chargeback
-	if paid != nil {
+	if of := change.Chargeback.TransactionID; of != nil {
+		k.recorded[*of] = true
+	}
+	if paid != nil && change.Transaction.ID != uuid.Nil {
 		k.keep(change.Debit)
 	}
 	return store.Applied{Change: change, IsNew: taken == payment.TakenNew}, taken, err

@@ -48,6 +48,16 @@ func RecordUnlinked(report Chargeback, now time.Time) Change {
 	return Change{Chargeback: &report, Events: []Event{newEvent(EventChargebackCreated, report.ID.String())}}
 }
 
+// recordChargeback records the chargeback of a payment that was brought in as charged back already: the payment stays as it is, and
+// what came back, when and why is in no other record.
+func (d Debit) recordChargeback(report Chargeback, now time.Time) (Change, error) {
+	if err := checkSum(d.Transaction, report); err != nil {
+		return Change{}, err
+	}
+	report.complete(d, now)
+	return RecordUnlinked(report, now), nil
+}
+
 // LinkChargeback applies a chargeback that was recorded before its payment was
 // known. It was reported then, so that only the payment's change is told.
 func (d Debit) LinkChargeback(known Chargeback, policy Policy, now time.Time) (Change, error) {
@@ -78,6 +88,14 @@ func checkChargeable(t Transaction, report Chargeback) error {
 		return errChargebackInFlight
 	case t.AwaitsVerification() && report.Source != ChargebackNotified:
 		return errChargebackUnverified
+	default:
+		return checkSum(t, report)
+	}
+}
+
+// checkSum refuses a chargeback of more than was paid, or of other money.
+func checkSum(t Transaction, report Chargeback) error {
+	switch {
 	case report.AmountMinor > t.AmountMinor:
 		return Fields{"amount": "The payment's amount is " + t.AmountMinor.String() + ": no more can be charged back."}.Err()
 	case report.Currency != "" && report.Currency != t.Currency:

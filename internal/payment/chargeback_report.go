@@ -22,10 +22,11 @@ const (
 
 // TakeChargeback decides what a processor's report of a chargeback amounts to,
 // given the payment and an earlier chargeback of the same name, each nil where
-// none is known. The same one from any source is one chargeback; one whose
-// payment is not known yet is recorded without it. A report must fit the payment
-// to the cent: a part of a direct debit cannot be charged back.
-func TakeChargeback(paid *Debit, earlier *Chargeback, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
+// none is known, and whether the payment has one by any name. The same one from
+// any source is one chargeback; one whose payment is not known yet is recorded
+// without it. A report must fit the payment to the cent: a part of a direct debit
+// cannot be charged back.
+func TakeChargeback(paid *Debit, earlier *Chargeback, hasOne bool, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
 	if earlier != nil {
 		return takeAgain(paid, *earlier, report, policy, now)
 	}
@@ -40,6 +41,9 @@ func TakeChargeback(paid *Debit, earlier *Chargeback, report Chargeback, policy 
 		return Change{}, "", Conflicting("The payment's amount is " + t.AmountMinor.String() + ".")
 	}
 	change, err := paid.ChargeBack(report, policy, now)
+	if errors.Is(err, ErrChargedBack) && !hasOne {
+		change, err = paid.recordChargeback(report, now)
+	}
 	switch {
 	case errors.Is(err, ErrChargedBack):
 		return Change{}, TakenUnchanged, nil

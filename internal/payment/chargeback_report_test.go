@@ -27,6 +27,7 @@ func TestReportedChargebacks(t *testing.T) {
 	for name, test := range map[string]struct {
 		paid    *Debit
 		earlier *Chargeback
+		hasNone bool
 		report  Chargeback
 		want    Taken
 		status  TransactionStatus
@@ -39,6 +40,8 @@ func TestReportedChargebacks(t *testing.T) {
 		"that are kept find their payment":                    {paid: &paid, earlier: &waiting, report: report, want: TakenUpdated, status: TransactionChargedBack},
 		"that are recorded with their payment change nothing": {paid: &lost.Debit, earlier: lost.Chargeback, report: report, want: TakenUnchanged},
 		"of a payment charged back otherwise change nothing":  {paid: &lost.Debit, report: report, want: TakenUnchanged},
+		"of a payment brought in as charged back are kept":    {paid: &lost.Debit, hasNone: true, report: report, want: TakenNew},
+		"of such a payment in another currency are refused":   {paid: &lost.Debit, hasNone: true, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Invalid},
 		"with another amount than before are refused":         {earlier: &waiting, report: with(func(c *Chargeback) { c.AmountMinor++ }), refused: Conflict},
 		"with another currency than before are refused":       {earlier: &waiting, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Conflict},
 		"of a part of the payment are refused":                {paid: &paid, report: with(func(c *Chargeback) { c.AmountMinor-- }), refused: Conflict},
@@ -49,7 +52,7 @@ func TestReportedChargebacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			change, taken, err := TakeChargeback(test.paid, test.earlier, test.report, Policy{}, noon.Add(time.Hour))
+			change, taken, err := TakeChargeback(test.paid, test.earlier, !test.hasNone, test.report, Policy{}, noon.Add(time.Hour))
 			if KindOf(err) != test.refused || taken != test.want || change.Transaction.Status != test.status {
 				t.Errorf("taken as %q, payment %q, error %v", taken, change.Transaction.Status, err)
 			}

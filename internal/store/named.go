@@ -40,6 +40,11 @@ func (t Tenant) ChargebacksByMerchantID(ctx context.Context, references []string
 		AND merchant_transaction_id`, references, nil, ScanChargeback)
 }
 
+// ChargedBack gives those of many payments of which a chargeback is recorded, by whatever name.
+func (t Tenant) ChargedBack(ctx context.Context, transactionIDs []uuid.UUID) ([]uuid.UUID, error) {
+	return findNamed(ctx, t, `SELECT transaction_id FROM chargebacks WHERE tenant_id = $1 AND transaction_id`, transactionIDs, nil, scanID)
+}
+
 // findNamed reads the rows that a query gives for names, as many at a time as a
 // statement can name. The query's own arguments come before them.
 func findNamed[N, T any](ctx context.Context, t Tenant, query string, names []N, more []any, scan func(db.Rows) (T, error)) ([]T, error) {
