@@ -169,7 +169,6 @@ func TestWhatAProcessorSaysNamesNoAccount(t *testing.T) {
 	})
 }
 
-
 // TestTheChargebackOfWhatCameInChargedBack: a file of payments may say of one that it was charged back, and the file of chargebacks
 // which follows has when, why and how much.
 func TestTheChargebackOfWhatCameInChargedBack(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -25,6 +27,11 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 	waiting := unlinked(env, shop, "CB-1").Change
 	waiting.Chargeback.GatewayReference = paid.Transaction.GatewayReference
 	if err := env.Apply(t, waiting); err != nil {
+		t.Fatal(err)
+	}
+	linked := unlinked(env, shop, "CB-2").Change
+	linked.Chargeback.TransactionID = &paid.Transaction.ID
+	if err := env.Apply(t, linked); err != nil {
 		t.Fatal(err)
 	}
 	imported := anImport(env, shop)
@@ -80,6 +87,10 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 		},
 		"ChargebacksByMerchantID": func(ctx context.Context, scope store.Tenant) int {
 			all, err := scope.ChargebacksByMerchantID(ctx, []string{"CB-1"})
+			return found(len(all) > 0, err)
+		},
+		"ChargedBack": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.ChargedBack(ctx, []uuid.UUID{paid.Transaction.ID})
 			return found(len(all) > 0, err)
 		},
 		"UnlinkedChargeback": func(ctx context.Context, scope store.Tenant) int {
