@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/google/uuid"
@@ -24,23 +25,14 @@ func collected(t *testing.T, env *storetest.Env, shop storetest.Shop, change ...
 func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
 	paid := collected(t, env, shop)
-	waiting := unlinked(env, shop, "CB-1").Change
-	waiting.Chargeback.GatewayReference = paid.Transaction.GatewayReference
-	if err := env.Apply(t, waiting); err != nil {
-		t.Fatal(err)
-	}
-	linked := unlinked(env, shop, "CB-2").Change
-	linked.Chargeback.TransactionID = &paid.Transaction.ID
-	if err := env.Apply(t, linked); err != nil {
-		t.Fatal(err)
-	}
 	imported := anImport(env, shop)
 	env.Write(t, func(tx *store.Tx) error {
 		tx.PutImport(imported)
 		tx.AddRejections(imported, []store.Rejection{{Line: 2, Reason: "unreadable"}})
 		return nil
 	})
-	return map[string]func(context.Context, store.Tenant) int{
+	reads := chargebackReads(t, env, shop, paid.Transaction)
+	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"Import": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.Import(ctx, imported.ID)
 			return found(true, err)
@@ -69,14 +61,6 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 			_, err := scope.Transaction(ctx, paid.Transaction.ID)
 			return found(true, err)
 		},
-		"Chargeback": func(ctx context.Context, scope store.Tenant) int {
-			_, err := scope.Chargeback(ctx, waiting.Chargeback.ID)
-			return found(true, err)
-		},
-		"ChargebackByMerchantID": func(ctx context.Context, scope store.Tenant) int {
-			known, err := scope.ChargebackByMerchantID(ctx, "CB-1")
-			return found(known != nil, err)
-		},
 		"DebitsByMerchantID": func(ctx context.Context, scope store.Tenant) int {
 			all, err := scope.DebitsByMerchantID(ctx, []string{paid.Transaction.MerchantTransactionID})
 			return found(len(all) > 0, err)
@@ -85,16 +69,39 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 			all, err := scope.DebitsByGatewayReference(ctx, shop.Gateway.ID, []string{paid.Transaction.GatewayReference})
 			return found(len(all) > 0, err)
 		},
+	})
+	return reads
+}
+
+// chargebackReads are those about chargebacks of a payment, and of one that is not known yet.
+func chargebackReads(t *testing.T, env *storetest.Env, shop storetest.Shop, paid payment.Transaction) map[string]func(context.Context, store.Tenant) int {
+	t.Helper()
+	waiting, linked := unlinked(env, shop, "CB-1").Change, unlinked(env, shop, "CB-2").Change
+	waiting.Chargeback.GatewayReference, linked.Chargeback.TransactionID = paid.GatewayReference, &paid.ID
+	for _, change := range []payment.Change{waiting, linked} {
+		if err := env.Apply(t, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]func(context.Context, store.Tenant) int{
+		"Chargeback": func(ctx context.Context, scope store.Tenant) int {
+			_, err := scope.Chargeback(ctx, waiting.Chargeback.ID)
+			return found(true, err)
+		},
+		"ChargebackByMerchantID": func(ctx context.Context, scope store.Tenant) int {
+			known, err := scope.ChargebackByMerchantID(ctx, "CB-1")
+			return found(known != nil, err)
+		},
 		"ChargebacksByMerchantID": func(ctx context.Context, scope store.Tenant) int {
 			all, err := scope.ChargebacksByMerchantID(ctx, []string{"CB-1"})
 			return found(len(all) > 0, err)
 		},
 		"ChargedBack": func(ctx context.Context, scope store.Tenant) int {
-			all, err := scope.ChargedBack(ctx, []uuid.UUID{paid.Transaction.ID})
+			all, err := scope.ChargedBack(ctx, []uuid.UUID{paid.ID})
 			return found(len(all) > 0, err)
 		},
 		"UnlinkedChargeback": func(ctx context.Context, scope store.Tenant) int {
-			known, err := scope.UnlinkedChargeback(ctx, paid.Transaction)
+			known, err := scope.UnlinkedChargeback(ctx, paid)
 			return found(known != nil, err)
 		},
 	}
