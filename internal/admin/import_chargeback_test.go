@@ -158,12 +158,12 @@ func TestChargebacksTogetherOrOneByOne(t *testing.T) {
 func TestWhatAProcessorSaysNamesNoAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		const file = "merchant_transaction_id,amount,currency,report_date,reason_code,report_message,report_info\n" +
-			"M-1,49.00,EUR,2026-04-01,AC04,Konto DE89 3704 0044 0532 0130 00 erloschen,de89370400440532013000\n"
+		const file = "merchant_transaction_id,amount,currency,report_date,reason_code,reason_message,report_message,report_info,arn\n" +
+			"M-1,49.00,EUR,2026-04-01,AC04,DE89370400440532013000,Konto DE89 3704 0044 0532 0130 00 erloschen,de89370400440532013000,DE89370400440532013000\n"
 		s.Do(t, importing(t, "chargebacks", file, nil)).Want(t, http.StatusCreated, counts(1, 0, 0, 0))
-		said := storetest.Scalar[string](t, s.Env, `SELECT report_message || '|' || report_info FROM chargebacks`)
+		said := storetest.Scalar[string](t, s.Env, `SELECT reason_code || '|' || reason_message || '|' || report_message || '|' || report_info || '|' || arn FROM chargebacks`)
 		masked := strings.Repeat("*", 18) + "3000"
-		if want := "Konto " + masked + " erloschen|" + masked; said != want {
+		if want := "AC04|" + masked + "|Konto " + masked + " erloschen|" + masked + "|" + masked; said != want {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	})

@@ -45,6 +45,9 @@ func (r *cellReader) text(name string) string {
 	return text
 }
 
+// words reads a cell that is kept in the open, in which a processor may have named an account.
+func (r *cellReader) words(name string) string { return sepa.MaskIBANs(r.text(name)) }
+
 // isPlain tells texts of nothing but letters, digits and signs that every keyboard has.
 func isPlain(text string) bool {
 	for i := range len(text) {
@@ -150,7 +153,7 @@ func (r *cellReader) compared() payment.Transaction {
 func (l *line) readTransaction() (payment.Transaction, error) {
 	r := cellReader{line: l}
 	t := r.compared()
-	t.BIC, t.Email, t.HolderName = r.text("bic"), r.text("customer_email_csv"), r.text("customer_name_csv")
+	t.BIC, t.Email, t.HolderName = r.words("bic"), r.words("customer_email_csv"), r.words("customer_name_csv")
 	t.MandateReference, t.MandateAt = r.text("mandate_reference_id"), r.instant("mandate_date", false)
 	t.MaskedIBAN, t.IBANCountry = r.iban("iban")
 	return t, r.wrong
@@ -189,9 +192,9 @@ func (l *line) readChargeback() (payment.Chargeback, string, error) {
 		MerchantTransactionID: r.reference("merchant_transaction_id"), GatewayReference: r.reference("adapter_unique_id"),
 		AmountMinor: r.amount("amount", true), Currency: r.currency("currency"),
 		ReportedAt: r.instant("report_date", true), TransactionAt: r.instant("transaction_date", false),
-		ReasonCode: r.text("reason_code"), ReasonMessage: r.text("reason_message"), ReportType: r.text("report_type"),
-		ReportMessage: sepa.MaskIBANs(r.text("report_message")), ReportInfo: sepa.MaskIBANs(r.text("report_info")), ARN: r.text("arn"),
-		BIC: r.text("bic"), Email: r.text("email"), Country: r.text("country"),
+		ReasonCode: r.words("reason_code"), ReasonMessage: r.words("reason_message"), ReportType: r.words("report_type"),
+		ReportMessage: r.words("report_message"), ReportInfo: r.words("report_info"), ARN: r.words("arn"),
+		BIC: r.words("bic"), Email: r.words("email"), Country: r.words("country"),
 	}
 	c.MaskedIBAN, _ = r.iban("iban")
 	if r.text("cb_bank_fee") != "" {

@@ -1,6 +1,9 @@
 package sepa
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // visibleCharacters is how much of an account number a record may show.
 const visibleCharacters = 4
@@ -59,7 +62,7 @@ func ibanAt(text string) (iban IBAN, length int) {
 		switch character := inputCharacters[text[i]]; {
 		case character > inputSkipped:
 			found, gap = append(found, character), 0
-		case gap < widestGap && strings.IndexByte(" -./\t\r\n", text[i]) >= 0:
+		case gap < widestGap && (text[i] >= utf8.RuneSelf || strings.IndexByte(" -./_\t\r\n", text[i]) >= 0): // a narrow space has three bytes
 			gap++
 		default:
 			return iban, 0

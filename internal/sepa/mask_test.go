@@ -29,6 +29,7 @@ func TestMaskIBANs(t *testing.T) {
 		"IBAN: DE89 3704 0044 0532 0130 00, X": "IBAN: " + germanMask + ", X",
 		"de893704004405320130\n00 erloschen":   germanMask + " erloschen",
 		"DE89-3704.0044/0532013000":            germanMask,
+		"DE89\u00a03704\u202f0044_0532013000":  germanMask,
 		"IBANDE89370400440532013000BICDEUT":    "IBAN" + germanMask + "BICDEUT",
 		germanIBAN + " " + germanIBAN:          germanMask + " " + germanMask,
 		"DE88370400440532013000":               "DE88370400440532013000", // no IBAN
