@@ -170,7 +170,8 @@ func (r *reader) byHand(entry store.BankFileEntry, line *store.BankLine) error {
 	return err
 }
 
-// Text is what a bank wrote in words on a line, as everybody may see it who looks at lines: without account numbers. Words that cannot be opened do not hold up the list that they are in.
+// Text is what a bank wrote in words on a line, as everybody may see it who looks at lines: without account numbers. Words that
+// cannot be opened do not hold up the list that they are in.
 func (b *Banking) Text(ctx context.Context, line store.BankLine) string {
 	if line.SealedText == "" {
 		return ""
