@@ -77,7 +77,7 @@ func (a *API) serverOf(r *http.Request) (caller store.Credential, known bool, er
 	if credential.Kind != web.APIKeyCredential {
 		return store.Credential{}, false, nil
 	}
-	caller, known, err = a.findKey(r.Context(), credential.Secret)
+	caller, known, err = a.findKey(r.Context(), credential.Secret, a.Store.TrustedCredential)
 	if err != nil || !known {
 		return store.Credential{}, false, err
 	}
@@ -91,12 +91,19 @@ func (a *API) serverOf(r *http.Request) (caller store.Credential, known bool, er
 // authenticate finds the API key of a call. Failures are counted by address, so
 // that keys cannot be guessed; a valid key passes however many there were.
 func (a *API) authenticate(r *http.Request) (store.Credential, error) {
+	return a.authenticateBy(r, a.Store.CredentialByKeyHash)
+}
+
+// keyLook is a way to look a key up by its hash.
+type keyLook func(ctx context.Context, keyHash string) (store.Credential, bool, error)
+
+func (a *API) authenticateBy(r *http.Request, look keyLook) (store.Credential, error) {
 	credential := web.ReadCredential(r)
 	if credential.Kind == web.NoCredential {
 		return store.Credential{}, web.ErrNoCredential
 	}
 	if credential.Kind == web.APIKeyCredential {
-		caller, known, err := a.findKey(r.Context(), credential.Secret)
+		caller, known, err := a.findKey(r.Context(), credential.Secret, look)
 		if known {
 			noteCaller(r.Context(), caller)
 		}
@@ -132,7 +139,7 @@ func (a *API) refuse(ctx context.Context, why error) error {
 }
 
 // findKey looks a key up. Keys of the other environment are not even asked for.
-func (a *API) findKey(ctx context.Context, key string) (store.Credential, bool, error) {
+func (a *API) findKey(ctx context.Context, key string, look keyLook) (store.Credential, bool, error) {
 	if !merchant.KeyFitsEnvironment(key, a.Environment) {
 		return store.Credential{}, false, nil
 	}
@@ -144,7 +151,7 @@ func (a *API) findKey(ctx context.Context, key string) (store.Credential, bool, 
 		}
 		defer leave()
 	}
-	caller, known, err := a.Store.CredentialByKeyHash(ctx, hash)
+	caller, known, err := look(ctx, hash)
 	if known {
 		a.KeyUses.Note(caller.KeyID, a.Real.Now())
 	}

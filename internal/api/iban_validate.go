@@ -59,7 +59,7 @@ func (a *API) validateIBAN(w http.ResponseWriter, r *http.Request) error {
 func (a *API) admitIBANCaller(r *http.Request) error {
 	credential := web.ReadCredential(r)
 	if credential.Kind != web.SessionCredential {
-		caller, err := a.authenticate(r)
+		caller, err := a.authenticateBy(r, a.Store.TrustedCredential)
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,9 @@ func TestTwoProcessesAreOneService(t *testing.T) {
 		key := one.NewKey(t, apptest.Shop, "revoked")
 		request := apptest.Request{Path: apptest.Sessions, Key: key, Body: apptest.Direct()}
 		two.Do(t, request).Want(t, http.StatusCreated, nil)
+		validate(t, two, key, body{"iban": apptest.Approved}).Want(t, http.StatusOK, nil)
 		one.RevokeKey(t, apptest.Shop, "revoked")
+		validate(t, two, key, body{"iban": apptest.Approved}).Want(t, http.StatusUnauthorized, nil) // although it has found the key a moment ago
 		two.Do(t, request).Want(t, http.StatusUnauthorized, nil)
 	})
 	t.Run("a change of the set-up holds on both at once", func(t *testing.T) {

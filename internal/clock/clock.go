@@ -67,6 +67,18 @@ func (d Deadline) Left() time.Duration {
 // the clock waits this long before saying so, and then every process agrees.
 const Lease = 200 * time.Millisecond
 
+// Outlast lets a time pass for which other processes may rely on what they have read.
+func Outlast(ctx context.Context, lease time.Duration) error {
+	timer := time.NewTimer(lease)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // readLimit bounds how long the offset is waited for: a database that hangs must
 // not stop the clock for good.
 const readLimit = time.Second

@@ -43,7 +43,7 @@ func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, mo
 	if err := moveTo(ctx, st, movable, target); err != nil {
 		return time.Time{}, err
 	}
-	return movable.Now(), waitForOthers(ctx)
+	return movable.Now(), clock.Outlast(ctx, clock.Lease)
 }
 
 // nextDue is when, after an instant, something falls due or is to be prepared.
@@ -104,16 +104,4 @@ func moveTo(ctx context.Context, st *store.Store, movable *clock.Movable, to tim
 		return err
 	}
 	return movable.Refresh(ctx)
-}
-
-// waitForOthers lets a lease pass, after which every process has read the clock.
-func waitForOthers(ctx context.Context) error {
-	timer := time.NewTimer(clock.Lease)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

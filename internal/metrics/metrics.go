@@ -9,6 +9,7 @@ package metrics
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	clock    clock.Clock
 
+	ofRequests     sync.Map // figures by kind
 	requests       *prometheus.CounterVec
 	requestTook    *prometheus.HistogramVec
 	gatewayCalls   *prometheus.CounterVec
@@ -89,9 +91,26 @@ func (m *Metrics) Handler() http.Handler {
 
 // ObserveRequest counts an answered request. The route is a pattern.
 func (m *Metrics) ObserveRequest(method, route string, status int, took time.Duration) {
-	method, class := methodLabel(method), statusClass(status)
-	m.requests.WithLabelValues(method, route, class).Inc()
-	m.requestTook.WithLabelValues(method, route, class).Observe(took.Seconds())
+	kind := requestKind{methodLabel(method), route, statusClass(status)}
+	of, known := m.ofRequests.Load(kind)
+	if !known {
+		of, _ = m.ofRequests.LoadOrStore(kind, requestFigures{
+			count: m.requests.WithLabelValues(kind.method, kind.route, kind.class),
+			took:  m.requestTook.WithLabelValues(kind.method, kind.route, kind.class),
+		})
+	}
+	figures := of.(requestFigures)
+	figures.count.Inc()
+	figures.took.Observe(took.Seconds())
+}
+
+// requestKind is what requests are told apart by. There are as many as routes allow.
+type requestKind struct{ method, route, class string }
+
+// requestFigures are those of one kind: finding them by their labels takes longer than counting.
+type requestFigures struct {
+	count prometheus.Counter
+	took  prometheus.Observer
 }
 
 // ObserveGatewayCall counts a call to a gateway and what came of it.

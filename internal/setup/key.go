@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -82,7 +83,7 @@ func keyDeed(action string, key merchant.APIKey) store.Deed {
 }
 
 // RevokeKey ends one of a tenant's keys, named by its id or by a name that no
-// other working key has.
+// other working key has. When it is answered, no process takes the key any more.
 func RevokeKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which string, now time.Time) (merchant.APIKey, error) {
 	all, err := st.Tenant(tenantID).APIKeys(ctx)
 	if err != nil {
@@ -109,9 +110,14 @@ func RevokeKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which s
 	}
 	key := working[0]
 	key.RevokedAt = now
-	return key, st.Write(ctx, now, func(tx *store.Tx) error {
+	err = st.Write(ctx, now, func(tx *store.Tx) error {
 		tx.RevokeAPIKey(tenantID, key.ID)
 		tx.Audit(keyDeed("api_key.revoke", key))
 		return nil
 	})
+	if err == nil {
+		// Processes may have found it a moment ago. Who does not wait leaves it to them for as long.
+		_ = clock.Outlast(ctx, store.KeyTrust)
+	}
+	return key, err
 }

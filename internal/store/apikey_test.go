@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -66,6 +67,36 @@ func TestAPIKeys(t *testing.T) {
 				t.Errorf("got %+v", keys)
 			}
 		})
+	})
+}
+
+// TestAKeyIsTrustedUntilItIsLookedUpAgain: whoever revokes one waits for that (setup.RevokeKey).
+func TestAKeyIsTrustedUntilItIsLookedUpAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		tenant, second := env.Tenant(t), env.Reopen(t)
+		key, text := env.APIKey(t, tenant.ID)
+		trusted := func() bool {
+			t.Helper()
+			c, found, err := second.TrustedCredential(t.Context(), merchant.HashAPIKey(text))
+			if err != nil || found && c.KeyID != key.ID {
+				t.Fatalf("found %+v: %v", c, err)
+			}
+			return found
+		}
+		began := clock.Steady()
+		if !trusted() {
+			t.Fatal("the key is not found")
+		}
+		if err := revoke(t, env, tenant.ID, key.ID); err != nil {
+			t.Fatal(err)
+		}
+		if !trusted() && clock.Steady().Sub(began) < store.KeyTrust {
+			t.Error("a key that was found just now is looked up again")
+		}
+		if _, found := findKey(t, second, text); found || trusted() {
+			t.Error("a key that a look did not find is trusted")
+		}
 	})
 }
 

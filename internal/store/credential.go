@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
+	"time"
+
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 )
 
@@ -15,6 +19,25 @@ type Credential struct {
 	Scopes       merchant.Scopes
 }
 
+// KeyTrust is how long a process may trust a key that it has found. Whoever revokes one waits this long before saying so,
+// and then no process takes it: a revoked key stops at once, and a busy merchant's server is looked up twice a second.
+const KeyTrust = 500 * time.Millisecond
+
+// foundCredential is a key as a look-up found it, with how long it may be trusted.
+type foundCredential struct {
+	Credential
+	trust clock.Deadline
+}
+
+// TrustedCredential gives a key that this process has found within KeyTrust, and looks it up otherwise. The version
+// of the set-up may be an earlier one: this is for calls in which the key says who is calling, and nothing else.
+func (s *Store) TrustedCredential(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
+	if known, ok := s.credentials.Get(keyHash); ok && known.trust.Left() > 0 {
+		return known.Credential, true, nil
+	}
+	return s.CredentialByKeyHash(ctx, keyHash)
+}
+
 // RecallCredential gives a key as a look-up of this process last found it, while
 // the set-up of that version is at hand too. Since then the key may have been
 // revoked: nothing may be done or answered in its name but what rests on it in
@@ -25,7 +48,7 @@ func (s *Store) RecallCredential(keyHash string) (Credential, bool) {
 		return Credential{}, false
 	}
 	setup, ok := s.setups.Get(known.TenantID)
-	return known, ok && setup.version == known.SetupVersion
+	return known.Credential, ok && setup.version == known.SetupVersion
 }
 
 // KnowsCredential tells that the last look-up of this process has found a key.
@@ -35,7 +58,7 @@ func (s *Store) KnowsCredential(keyHash string) bool {
 }
 
 // noteCredential remembers what a look-up found, or that it found nothing.
-func (s *Store) noteCredential(keyHash string, c Credential, found bool) {
+func (s *Store) noteCredential(keyHash string, c foundCredential, found bool) {
 	if found {
 		s.credentials.Keep(keyHash, c)
 	} else {

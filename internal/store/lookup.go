@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/clock"
 	"sepad/internal/db"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
@@ -48,9 +49,11 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 }
 
 // CredentialByKeyHash finds an API key that has not been revoked. It is asked on
-// every call, so that a revoked key stops working at once; only a call that rests
-// on the key in the database as well may recall what was found (RecallCredential).
+// every call that does or shows something in the key's name; others may trust a key for a
+// moment (TrustedCredential), and one that rests on the key in the database as well
+// may recall it (RecallCredential).
 func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Credential, found bool, err error) {
+	trust := clock.Within(clock.Own{}, KeyTrust) // counted from before the question
 	result, err := s.LookUp(ctx, `
 		SELECT k.id, k.tenant_id, n.number, n.setup_version, k.scopes FROM api_keys k JOIN tenants n ON n.id = k.tenant_id
 		WHERE k.key_hash = $1 AND k.revoked_at IS NULL`, keyHash)
@@ -65,7 +68,7 @@ func (s *Store) CredentialByKeyHash(ctx context.Context, keyHash string) (c Cred
 		return Credential{}, false, err
 	}
 	found = err == nil
-	s.noteCredential(keyHash, c, found)
+	s.noteCredential(keyHash, foundCredential{c, trust}, found)
 	return c, found, nil
 }
 

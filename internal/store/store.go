@@ -19,7 +19,7 @@ type Store struct {
 	*db.DB
 	vault       *vault.Vault
 	setups      cache.Cache[uuid.UUID, versionedSetup]
-	credentials cache.Cache[string, Credential]
+	credentials cache.Cache[string, foundCredential]
 	onEvents    func(Endpoint)
 	// tokensHidden says that no token of a session lies open in the database.
 	tokensHidden atomic.Bool
@@ -42,7 +42,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		DB: opened, vault: opts.Vault, setups: cache.Cache[uuid.UUID, versionedSetup]{Most: maxCached}, credentials: cache.Cache[string, Credential]{Most: maxCached},
+		DB: opened, vault: opts.Vault, setups: cache.Cache[uuid.UUID, versionedSetup]{Most: maxCached}, credentials: cache.Cache[string, foundCredential]{Most: maxCached},
 	}, nil
 }
 

@@ -157,10 +157,8 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, body any) {
 // WriteBody answers with JSON that is already written.
 func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	header := w.Header()
-	header.Set("Content-Type", "application/json")
+	header["Content-Type"], header["Cache-Control"], header["X-Content-Type-Options"] = jsonType, notStored, noSniffing
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	// A client that has gone cannot be told so.
 	_, _ = w.Write(body)
