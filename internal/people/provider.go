@@ -71,6 +71,14 @@ type Errand struct {
 	Next string
 }
 
+// Expects refuses an answer that this browser was not sent for. The provider is not asked about one, and nothing is learned from it.
+func (e Errand) Expects(state string) error {
+	if e.State == "" || subtle.ConstantTimeCompare([]byte(e.State), []byte(state)) != 1 {
+		return errStrayAnswer
+	}
+	return nil
+}
+
 // asking is a context in which the provider is asked, and not for ever. Where it leads elsewhere nobody
 // follows: our secret and its keys would go by whatever address that is.
 func asking(ctx context.Context) context.Context {
@@ -171,8 +179,8 @@ var errStrayAnswer = &RefusedError{"This sign-in was not begun in this browser, 
 
 // Finish takes what a provider sends a browser back with, and is what it says of whoever sits there.
 func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string) (v Vouched, err error) {
-	if errand.State == "" || subtle.ConstantTimeCompare([]byte(errand.State), []byte(state)) != 1 {
-		return v, errStrayAnswer
+	if err := errand.Expects(state); err != nil {
+		return v, err
 	}
 	known, err := p.find()
 	if err != nil {
