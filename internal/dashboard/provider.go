@@ -45,6 +45,10 @@ func (d *Dashboard) comeFromProvider(w http.ResponseWriter, r *http.Request) err
 	if query.Has("error") {
 		return d.refuseProvider(w, r, next, refusedBy(query.Get("error")))
 	}
+	// What nobody here was sent for is no guess: a stranger's page may have browsers ask for it, and whoever sits at their address would wait.
+	if err := errand.Expects(query.Get("state")); err != nil {
+		return d.refuseProvider(w, r, next, err)
+	}
 	// Counted before the provider is asked: as many as one likes would come in while it takes its time.
 	if wait := d.judge(r, true); wait > 0 {
 		return d.refuseProvider(w, r, next, &people.WaitError{For: wait})

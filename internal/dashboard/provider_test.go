@@ -273,6 +273,20 @@ func TestAnswersOfAProviderAreCountedFirst(t *testing.T) {
 	}
 }
 
+// TestAStrangersPageKeepsNobodyOut has a page of somebody else fetch answers of the provider that nobody was sent for: a browser does
+// so for any page, as for a picture, and whoever sits at its address may still sign in.
+func TestAStrangersPageKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{Change: func(s *config.Settings) {
+		s.OIDC = config.OIDCSettings{Issuer: "http://127.0.0.1:9", ClientID: "counter", ClientSecret: "secret"}
+	}})
+	const pictures = 25
+	for range pictures {
+		s.Do(t, apptest.Request{Path: people.ProviderPath + "?state=x&code=y", Header: map[string]string{"Sec-Fetch-Site": "cross-site"}}).Want(t, http.StatusForbidden, nil)
+	}
+	s.Do(t, apptest.Request{Path: "/admin/v1/me/", Key: apptest.AdminToken}).Want(t, http.StatusOK, nil)
+}
+
 func TestAProviderThatIsAwayStopsNothing(t *testing.T) {
 	t.Parallel()
 	away := apptest.Options{Change: func(s *config.Settings) {

@@ -30,7 +30,9 @@ const (
 	logoTimeout = 5 * time.Second
 	// logoPatience is how long a page waits for it.
 	logoPatience = 700 * time.Millisecond
+	// maxLogos and maxKept bound what is kept: how many, and the bytes of them all.
 	maxLogos     = 1000
+	maxKept      = 32 << 20
 	maxLogoHead  = 64 << 10
 	maxRedirects = 3
 )
@@ -48,6 +50,8 @@ type Logos struct {
 
 	mu   sync.Mutex
 	kept map[string]logo
+	// size is that of all pictures kept.
+	size int
 }
 
 type logo struct {
@@ -67,8 +71,12 @@ func NewLogos(allowPrivate bool) *Logos {
 	return &Logos{
 		kept: map[string]logo{},
 		client: &http.Client{
-			Timeout:       logoTimeout,
-			Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: logoTimeout, MaxResponseHeaderBytes: maxLogoHead},
+			Timeout: logoTimeout,
+			// A picture is asked for every ten minutes: a connection that stays open meanwhile is of no use, and there are as many
+			// hosts as merchants care to name.
+			Transport: &http.Transport{
+				DialContext: dialer.DialContext, TLSHandshakeTimeout: logoTimeout, MaxResponseHeaderBytes: maxLogoHead, DisableKeepAlives: true,
+			},
 			CheckRedirect: mayFollow,
 		},
 	}
@@ -93,13 +101,16 @@ func (l *Logos) get(ctx context.Context, address string, now time.Time) logo {
 	if found && now.Before(known.until) {
 		return known
 	}
+	renewed, _, _ := l.fetching.Do(address, func() (any, error) { return l.renew(ctx, address, known, now), nil })
+	return renewed.(logo)
+}
+
+// renew asks for a logo. While its host gives none, what is known of it stays.
+func (l *Logos) renew(ctx context.Context, address string, known logo, now time.Time) logo {
 	fetched, err := l.fetch(ctx, address)
 	fetched.until = now.Add(logoFresh)
 	if err != nil {
-		fetched.until = now.Add(logoFailed)
-		if found {
-			fetched.contentType, fetched.picture, fetched.look = known.contentType, known.picture, known.look
-		}
+		fetched, fetched.until = known, now.Add(logoFailed)
 	}
 	l.keep(address, fetched)
 	return fetched
@@ -111,12 +122,13 @@ func (l *Logos) soon(ctx context.Context, address string, now time.Time) logo {
 	// The picture is for everybody's next visit, so that one who leaves early
 	// does not stop it.
 	ctx = context.WithoutCancel(ctx)
-	answer := l.fetching.DoChan(address, func() (any, error) { return l.get(ctx, address, now), nil })
+	answer := make(chan logo, 1)
+	go func() { answer <- l.get(ctx, address, now) }()
 	timer := time.NewTimer(logoPatience)
 	defer timer.Stop()
 	select {
-	case result := <-answer:
-		return result.Val.(logo)
+	case found := <-answer:
+		return found
 	case <-timer.C:
 		return logo{}
 	}
@@ -125,10 +137,13 @@ func (l *Logos) soon(ctx context.Context, address string, now time.Time) logo {
 func (l *Logos) keep(address string, fetched logo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) >= maxLogos {
+	l.size -= len(l.kept[address].picture)
+	if _, isKnown := l.kept[address]; !isKnown && len(l.kept) >= maxLogos || l.size+len(fetched.picture) > maxKept {
 		clear(l.kept) // they come back with their next payer
+		l.size = 0
 	}
 	l.kept[address] = fetched
+	l.size += len(fetched.picture)
 }
 
 func (l *Logos) fetch(ctx context.Context, address string) (logo, error) {

@@ -2,11 +2,14 @@ package page
 
 import (
 	"encoding/base64"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,6 +96,75 @@ func TestWhereLogosLead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLogosOfManyHosts has merchants name as many hosts as they like: nothing of them stays but pictures, and not too many of these.
+func TestLogosOfManyHosts(t *testing.T) {
+	t.Parallel()
+	var asked, staying atomic.Int32
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if !r.Close {
+			staying.Add(1) // the connection is kept, and nobody would ever close it
+		}
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write(make([]byte, maxLogo))
+	}))
+	t.Cleanup(host.Close)
+	logos, now := NewLogos(true), time.Unix(1, 0)
+	for i := range 2*maxKept/maxLogo + 1 {
+		if logos.get(t.Context(), host.URL+"/"+strconv.Itoa(i), now).picture == nil {
+			t.Fatal("no picture came")
+		}
+		kept := 0
+		for _, one := range logos.kept {
+			kept += len(one.picture)
+		}
+		if kept > maxKept || kept != logos.size {
+			t.Fatalf("%d bytes are kept, counted as %d", kept, logos.size)
+		}
+	}
+	if staying.Load() > 0 {
+		t.Errorf("%d of %d askers would have used the connection again", staying.Load(), asked.Load())
+	}
+}
+
+// hangingHost answers with a picture once it is let.
+type hangingHost struct {
+	asked atomic.Int32
+	let   chan struct{}
+}
+
+func (h *hangingHost) RoundTrip(*http.Request) (*http.Response, error) {
+	h.asked.Add(1)
+	<-h.let
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/svg+xml"}}, Body: io.NopCloser(strings.NewReader("<svg/>")),
+	}, nil
+}
+
+// TestALogoIsAskedForOnce has many payers ask for a picture whose host takes its time.
+func TestALogoIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	const payers = 20
+	synctest.Test(t, func(t *testing.T) {
+		host, logos := &hangingHost{let: make(chan struct{})}, NewLogos(true)
+		logos.client.Transport = host
+		var shown atomic.Int32
+		for range payers {
+			go func() {
+				if logos.get(t.Context(), "https://shop.example/logo", time.Unix(1, 0)).picture != nil {
+					shown.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		close(host.let)
+		synctest.Wait()
+		if asked := host.asked.Load(); asked != 1 || shown.Load() != payers {
+			t.Errorf("it was asked for %d times, and shown to %d", asked, shown.Load())
+		}
+	})
 }
 
 func TestProductionCallsNoPrivateNetwork(t *testing.T) {

@@ -71,6 +71,14 @@ type Errand struct {
 	Next string
 }
 
+// Expects refuses an answer that this browser was not sent for. The provider is not asked about one, and nothing is learned from it.
+func (e Errand) Expects(state string) error {
+	if e.State == "" || subtle.ConstantTimeCompare([]byte(e.State), []byte(state)) != 1 {
+		return errStrayAnswer
+	}
+	return nil
+}
+
 // asking is a context in which the provider is asked, and not for ever. Where it leads elsewhere nobody
 // follows: our secret and its keys would go by whatever address that is.
 func asking(ctx context.Context) context.Context {
@@ -171,8 +179,8 @@ var errStrayAnswer = &RefusedError{"This sign-in was not begun in this browser, 
 
 // Finish takes what a provider sends a browser back with, and is what it says of whoever sits there.
 func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string) (v Vouched, err error) {
-	if errand.State == "" || subtle.ConstantTimeCompare([]byte(errand.State), []byte(state)) != 1 {
-		return v, errStrayAnswer
+	if err := errand.Expects(state); err != nil {
+		return v, err
 	}
 	known, err := p.find()
 	if err != nil {
@@ -191,7 +199,7 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 	if subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(errand.Nonce)) != 1 {
 		return v, &ProviderError{errors.New("its proof is for another sign-in")}
 	}
-	if proof.Subject == "" {
+	if !isSubject(proof.Subject) {
 		return v, &ProviderError{errors.New("its proof is of nobody")} // all of whom would be one
 	}
 	claims := map[string]any{}
@@ -213,9 +221,19 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 	return v, nil
 }
 
-// madeSureAt is when a provider made sure of somebody, as its proof says; zero where it says nothing.
+// isSubject tells what may be somebody's name for good: OpenID has them be 255 letters of ASCII at most.
+func isSubject(text string) bool {
+	const longest = 255
+	return text != "" && len(text) <= longest && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
+// madeSureAt is when a provider made sure of somebody, as its proof says; zero where it says nothing. Some write numbers as texts.
 func madeSureAt(claims map[string]any) time.Time {
 	seconds, isTold := claims["auth_time"].(float64)
+	if text, isText := claims["auth_time"].(string); isText {
+		read, err := strconv.ParseInt(text, 10, 64)
+		seconds, isTold = float64(read), err == nil
+	}
 	if !isTold {
 		return time.Time{}
 	}

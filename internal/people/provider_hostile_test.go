@@ -19,6 +19,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -190,6 +191,8 @@ func TestAProofThatIsNone(t *testing.T) {
 		{"of another provider", func(h *hostileProvider) { h.claims = set("iss", "https://login.example") }},
 		{"for another sign-in", func(h *hostileProvider) { h.claims = set("nonce", "of yesterday") }},
 		{"of nobody", func(h *hostileProvider) { h.claims = set("sub", "") }},
+		{"of somebody whose name no database takes", func(h *hostileProvider) { h.claims = set("sub", "a\x00da") }},
+		{"of somebody whose name does not end", func(h *hostileProvider) { h.claims = set("sub", strings.Repeat("a", 256)) }},
 		{"for no sign-in", func(h *hostileProvider) { h.claims = set("nonce", nil) }},
 		{"that is no text", func(h *hostileProvider) { h.proof = func(map[string]any) string { return "" } }},
 		{"with words about somebody else", func(h *hostileProvider) {
@@ -324,6 +327,7 @@ func TestWhenAProviderMadeSure(t *testing.T) {
 	}
 	for told, want := range map[any]time.Time{
 		proven.Unix(): proven, 1.5: time.Unix(1, 0), -1e300: time.Unix(0, 0), 1e300: time.Unix(1<<40, 0), nil: {}, "now": {}, true: {},
+		strconv.FormatInt(proven.Unix(), 10): proven, "-1": time.Unix(0, 0),
 	} {
 		h.claims = func(claims map[string]any) {
 			set("auth_time", told)(claims)

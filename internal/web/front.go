@@ -124,6 +124,9 @@ func (f Front) Wrap(next http.Handler) http.Handler {
 			answer: &answer{ResponseWriter: w}, route: unmatched,
 		}
 		f.describe(w.Header(), known.id)
+		// Nothing here is given in pieces: net/http would cut a document into thousands for whoever lists them, at a hundred times
+		// what the whole costs.
+		r.Header.Del("Range")
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
 		defer func() { f.finish(r, known, began) }()

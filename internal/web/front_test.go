@@ -69,6 +69,20 @@ func TestEveryRequestLeavesOneLine(t *testing.T) {
 	}
 }
 
+func TestNothingIsGivenInPieces(t *testing.T) {
+	t.Parallel()
+	document := strings.Repeat("a line of a document\n", 1000)
+	asked := httptest.NewRequest(http.MethodGet, "/document/", nil)
+	asked.Header.Set("Range", "bytes=0-0"+strings.Repeat(",3-3", 1000))
+	answer := behindFront(t, &bytes.Buffer{}, asked, func(w http.ResponseWriter, r *http.Request) error {
+		http.ServeContent(w, r, "document.txt", time.Time{}, strings.NewReader(document))
+		return nil
+	})
+	if answer.Code != http.StatusOK || answer.Body.String() != document {
+		t.Errorf("it is answered %d with %d bytes", answer.Code, answer.Body.Len())
+	}
+}
+
 func TestLinesOfATraceCarryItsID(t *testing.T) {
 	t.Parallel()
 	span := oteltrace.NewSpanContext(oteltrace.SpanContextConfig{TraceID: oteltrace.TraceID{15: 7}, SpanID: oteltrace.SpanID{7: 1}})
