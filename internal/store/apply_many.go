@@ -1,6 +1,9 @@
 package store
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/google/uuid"
 
 	"sepad/internal/db"
@@ -38,6 +41,7 @@ func (c *Applied) isPlain() bool {
 // rows, payments and orders by the step that they make. A chargeback that somebody
 // else has recorded meanwhile breaks a key, which is why no table stands between.
 func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
+	tx.requireUnrecorded(tenantID, changes)
 	var plain []Applied
 	for _, c := range changes {
 		if len(changes) == 1 || !c.isPlain() {
@@ -64,6 +68,25 @@ func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
 		}
 	}
 	return tx.loadEvents(tenantID, plain)
+}
+
+// requireUnrecorded is for chargebacks of payments that stay as they are, since a file has brought them in as charged back: there is
+// no step that only one of two could take. The first statement has whoever else would record one wait, and only a
+// statement of its own sees what was written meanwhile.
+func (tx *Tx) requireUnrecorded(tenantID uuid.UUID, changes []Applied) {
+	var paid []uuid.UUID
+	for _, c := range changes {
+		if c.Before.Transaction.ID == uuid.Nil && c.Chargeback != nil && c.Chargeback.TransactionID != nil {
+			paid = append(paid, *c.Chargeback.TransactionID)
+		}
+	}
+	slices.SortFunc(paid, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) // in one order, as whoever else comes
+	for _, id := range paid {
+		for _, rests := range []string{``, ` AND NOT EXISTS (SELECT 1 FROM chargebacks WHERE tenant_id = $1 AND transaction_id = $2)`} {
+			tx.Require(ErrStale, `UPDATE transactions SET status = status WHERE tenant_id = $1 AND id = $2 AND status = 'charged_back'`+rests,
+				tenantID, id)
+		}
+	}
 }
 
 func (tx *Tx) loadChargebacks(changes []Applied) error {
