@@ -5,7 +5,9 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/gateway"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 )
 
 // meanwhile has something happen once, between a use case's read and its write.
@@ -24,6 +26,30 @@ func broughtIn(t *testing.T, till *checkouttest.Till, name string, status paymen
 	}
 	till.Env.Write(t, addTransaction(paid, nil))
 	return paid
+}
+
+// erase has the person of an address erased, as far as the rows of these stories go.
+func erase(t *testing.T, till *checkouttest.Till, email string) {
+	t.Helper()
+	now := till.Time.Now()
+	memory, err := till.Store.PrepareErasure(t.Context(), till.Shop.ID, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := till.Store.Tenant(till.Shop.ID).PersonByEmail(t.Context(), email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	till.Env.Write(t, func(tx *store.Tx) error {
+		who, err := tx.LockPerson(who)
+		if err == nil {
+			err = tx.RememberErased(who, memory)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Erase(who, now, func(string) (string, error) { return "{}", nil })
+	})
 }
 
 // TestTwoNamesOfOneChargeback: two files call the chargeback of a payment that came in as charged back by two names, and each has
@@ -60,3 +86,39 @@ func TestTwoNamesOfOneChargeback(t *testing.T) {
 		}
 	})
 }
+
+// TestANoticeBesideAnErasure: what a gateway reports while its payer is erased names nobody.
+func TestANoticeBesideAnErasure(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		named := func() int {
+			return till.Env.Count(t, "chargebacks WHERE email <> '' OR iban_masked <> ''") + till.Env.Count(t, "transactions WHERE email <> '' OR holder_name <> ''") +
+				till.Env.Count(t, "events WHERE payload LIKE '%ada@payer%'")
+		}
+		paid := broughtIn(t, till, "KNOWN", payment.TransactionApproved)
+		notice := gateway.Notice{Transaction: paid}
+		meanwhile(till, func() { erase(t, till, paid.Email) })
+		if told := hear(t, till, chargedBack(notice)); told != (checkout.Notified{Taken: 1}) || named() != 0 {
+			t.Errorf("of a chargeback: told %+v, %d rows name the payer", told, named())
+		}
+		new := paid
+		new.MerchantTransactionID, new.GatewayReference = "NEW", "GW-NEW"
+		broughtIn(t, till, "OTHER", payment.TransactionApproved)
+		meanwhile(till, func() { erase(t, till, paid.Email) })
+		if told := hear(t, till, gateway.Notice{Transaction: new, Outcome: approved}); told != (checkout.Notified{Taken: 1}) || named() != 0 {
+			t.Errorf("of a payment: told %+v, %d rows name the payer", told, named())
+		}
+		till.Clock = till.Time
+		again := gateway.Notice{Transaction: new}
+		again.Transaction.MerchantTransactionID, again.Transaction.GatewayReference = "LATER", "GW-LATER"
+		again = chargedBack(again)
+		again.Chargeback.Email, again.Chargeback.TransactionAt = paid.Email, paid.ProcessedAt
+		if told := hear(t, till, again); told != (checkout.Notified{Taken: 1}) || named() != 0 {
+			t.Errorf("of a chargeback of somebody who was erased: told %+v, %d rows name the payer", told, named())
+		}
+		if n := till.Env.Count(t, "chargebacks"); n != 2 {
+			t.Errorf("%d chargebacks", n)
+		}
+	})
+}
+

@@ -32,7 +32,7 @@ type ChargebackReport struct {
 	// Along is written with what the chargebacks lead to, or with nothing where they are known already; not where one is
 	// refused.
 	Along func(*store.Tx)
-	// RestsOn is asked by the unit that writes, before anything is written; nil for nothing.
+	// RestsOn is asked by the unit that writes, before anything is written; nil for the memory of whom a chargeback must not name.
 	RestsOn func(*store.Tx) error
 }
 
@@ -47,7 +47,24 @@ type TakenChargeback struct {
 // other in their effects and all together in how they are written. Payments are
 // found by our reference, the processor's, or the one that the processor gives
 // the chargeback's payment.
-func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) ([]TakenChargeback, error) {
+func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) (taken []TakenChargeback, err error) {
+	if report.RestsOn != nil {
+		return c.takeAllChargebacks(ctx, setup, report)
+	}
+	all := report.Chargebacks
+	err = c.withoutErased(ctx, setup.Tenant.ID, func(memory *store.Memory) error {
+		report.Chargebacks = slices.Clone(all)
+		for i := range all {
+			memory.ForgetDebtor(&report.Chargebacks[i].Chargeback)
+		}
+		report.RestsOn = func(tx *store.Tx) error { return tx.RestOnMemory(memory) }
+		taken, err = c.takeAllChargebacks(ctx, setup, report)
+		return err
+	})
+	return taken, err
+}
+
+func (c *Checkout) takeAllChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) ([]TakenChargeback, error) {
 	var taken []TakenChargeback
 	err := retry(func() (err error) {
 		taken, err = c.takeChargebacks(ctx, setup, report)
@@ -59,12 +76,12 @@ func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, r
 	}
 	// Others keep changing one of the payments; the rest need not wait for it.
 	report.Chargebacks = all[:len(all)/2]
-	first, err := c.TakeChargebacks(ctx, setup, report)
+	first, err := c.takeAllChargebacks(ctx, setup, report)
 	if err != nil {
 		return nil, err
 	}
 	report.Chargebacks = all[len(all)/2:]
-	second, err := c.TakeChargebacks(ctx, setup, report)
+	second, err := c.takeAllChargebacks(ctx, setup, report)
 	return append(first, second...), err
 }
 
