@@ -121,4 +121,3 @@ func TestANoticeBesideAnErasure(t *testing.T) {
 		}
 	})
 }
-
