@@ -59,13 +59,7 @@ func TestReportedChargebacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			recorded := lost.Chargeback
-			if test.part {
-				recorded = &part
-			}
-			if test.hasNone {
-				recorded = nil
-			}
+			recorded := map[bool]*Chargeback{test.part: &part, !test.part && !test.hasNone: lost.Chargeback, test.hasNone: nil}[true]
 			change, taken, err := TakeChargeback(test.paid, test.earlier, recorded, test.report, Policy{}, noon.Add(time.Hour))
 			if KindOf(err) != test.refused || taken != test.want || change.Transaction.Status != test.status {
 				t.Errorf("taken as %q, payment %q, error %v", taken, change.Transaction.Status, err)
