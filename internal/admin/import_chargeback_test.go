@@ -197,3 +197,29 @@ func TestTheChargebackOfWhatCameInChargedBack(t *testing.T) {
 		}
 	})
 }
+
+// TestTheChargebackBeforeWhatCameInChargedBack: the file of chargebacks is taken in before the payments, which say themselves that they
+// came back. Each is one chargeback, joined with its payment, also where a further file calls it by the payment's name.
+func TestTheChargebackBeforeWhatCameInChargedBack(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		sales := header + "M-1,U-1,charged_back,,49.00,EUR,2026-03-01T00:00:00Z,,,\nM-2,U-2,charged_back,,20.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		returns := returnsHeader + "M-1,,,49.00,EUR,2026-04-01,MD06\nC-2,,U-2,20.00,EUR,2026-04-01,AM04\n"
+		byOtherNames := returnsHeader + "M-2,,,20.00,EUR,2026-04-02,AM04\nC-1,,U-1,49.00,EUR,2026-04-02,MD06\n"
+		s.Do(t, importing(t, "chargebacks", returns, nil)).Want(t, http.StatusCreated, counts(2, 0, 0, 0))
+		s.Do(t, importing(t, "transactions", sales, nil)).Want(t, http.StatusCreated, counts(2, 0, 0, 0))
+		s.Do(t, importing(t, "chargebacks", byOtherNames, nil)).Want(t, http.StatusCreated, counts(0, 0, 2, 0))
+		s.Do(t, importing(t, "chargebacks", returns, nil)).Want(t, http.StatusCreated, counts(0, 0, 2, 0))
+		for query, want := range map[string]int{
+			`SELECT COUNT(*) FROM chargebacks`: 2,
+			`SELECT COUNT(*) FROM chargebacks c JOIN transactions t ON t.id = c.transaction_id AND t.amount_minor = c.amount_minor`: 2,
+			`SELECT COUNT(*) FROM transactions WHERE status = 'charged_back'`:                                                       2,
+			`SELECT COUNT(*) FROM events WHERE kind = 'chargeback.created'`:                                                         2,
+			`SELECT COUNT(*) FROM events WHERE kind = 'transaction.status_changed'`:                                                 0,
+		} {
+			if got := storetest.Scalar[int](t, s.Env, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}

@@ -16,7 +16,9 @@ import (
 // world is what the simulation plays in: a time of its own, and actors of whom
 // one moves at a time. An actor stops wherever it looks at a clock or speaks to
 // the gateway, and the seed decides who goes on: that is how calls overlap in
-// ever new ways, and the same way again for the same seed.
+// ever new ways, and on SQLite the same way again for the same seed. On PostgreSQL
+// nothing says which of those comes first that fall due at the same instant: an
+// order of their ids would have it sort all that a day brings for each claim.
 type world struct {
 	t      *testing.T
 	seed   uint64

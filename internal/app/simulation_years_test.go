@@ -141,7 +141,7 @@ func (y *years) workDay() {
 		y.w.note("everything is down")
 		return
 	}
-	// A story with a rush in it is not quite the same again; every other one is.
+	// A story with a rush in it is not quite the same again; every other one is, on SQLite.
 	if y.w.seed%2 == 1 && y.w.chance(20) {
 		y.rush()
 	}

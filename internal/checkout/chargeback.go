@@ -87,8 +87,16 @@ func (c *Checkout) LinkChargebacks(ctx context.Context, setup *merchant.Setup, t
 		if err != nil || waiting == nil {
 			return err
 		}
+		var recorded *payment.Chargeback
+		others, err := tenant.ChargebacksOf(ctx, []uuid.UUID{transactionID})
+		if err != nil {
+			return err
+		}
+		if len(others) > 0 {
+			recorded = &others[0]
+		}
 		now := c.now()
-		change, err := paid.LinkChargeback(*waiting, c.policy(setup, paid.Subscription), now)
+		change, err := paid.LinkChargeback(*waiting, recorded, c.policy(setup, paid.Subscription), now)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ type ChargebackReport struct {
 	// Along is written with what the chargebacks lead to, or with nothing where they are known already; not where one is
 	// refused.
 	Along func(*store.Tx)
-	// RestsOn is asked by the unit that writes, before anything is written; nil for nothing.
+	// RestsOn is asked by the unit that writes, before anything is written; nil for the memory of whom a chargeback must not name.
 	RestsOn func(*store.Tx) error
 }
 
@@ -47,7 +47,24 @@ type TakenChargeback struct {
 // other in their effects and all together in how they are written. Payments are
 // found by our reference, the processor's, or the one that the processor gives
 // the chargeback's payment.
-func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) ([]TakenChargeback, error) {
+func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) (taken []TakenChargeback, err error) {
+	if report.RestsOn != nil {
+		return c.takeAllChargebacks(ctx, setup, report)
+	}
+	all := report.Chargebacks
+	err = c.withoutErased(ctx, setup.Tenant.ID, func(memory *store.Memory) error {
+		report.Chargebacks = slices.Clone(all)
+		for i := range all {
+			memory.ForgetDebtor(&report.Chargebacks[i].Chargeback)
+		}
+		report.RestsOn = func(tx *store.Tx) error { return tx.RestOnMemory(memory) }
+		taken, err = c.takeAllChargebacks(ctx, setup, report)
+		return err
+	})
+	return taken, err
+}
+
+func (c *Checkout) takeAllChargebacks(ctx context.Context, setup *merchant.Setup, report ChargebackReport) ([]TakenChargeback, error) {
 	var taken []TakenChargeback
 	err := retry(func() (err error) {
 		taken, err = c.takeChargebacks(ctx, setup, report)
@@ -59,12 +76,12 @@ func (c *Checkout) TakeChargebacks(ctx context.Context, setup *merchant.Setup, r
 	}
 	// Others keep changing one of the payments; the rest need not wait for it.
 	report.Chargebacks = all[:len(all)/2]
-	first, err := c.TakeChargebacks(ctx, setup, report)
+	first, err := c.takeAllChargebacks(ctx, setup, report)
 	if err != nil {
 		return nil, err
 	}
 	report.Chargebacks = all[len(all)/2:]
-	second, err := c.TakeChargebacks(ctx, setup, report)
+	second, err := c.takeAllChargebacks(ctx, setup, report)
 	return append(first, second...), err
 }
 
@@ -142,8 +159,8 @@ type reportedOn struct {
 	byMerchantID map[string]uuid.UUID
 	byReference  map[string]uuid.UUID
 	chargebacks  map[string]*payment.Chargeback
-	// recorded are the payments that have one.
-	recorded map[uuid.UUID]bool
+	// recorded are those that payments have, by whatever name.
+	recorded map[uuid.UUID]*payment.Chargeback
 }
 
 func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report ChargebackReport) (*reportedOn, error) {
@@ -155,7 +172,7 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 	}
 	known := &reportedOn{
 		debits: newDebits(), byMerchantID: map[string]uuid.UUID{}, byReference: map[string]uuid.UUID{},
-		chargebacks: map[string]*payment.Chargeback{}, recorded: map[uuid.UUID]bool{},
+		chargebacks: map[string]*payment.Chargeback{}, recorded: map[uuid.UUID]*payment.Chargeback{},
 	}
 	byMerchantID, err := tenant.DebitsByMerchantID(ctx, references.list)
 	if err != nil {
@@ -189,7 +206,7 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 	return known, known.addRecorded(ctx, tenant)
 }
 
-// addRecorded finds which of the payments that are charged back have a chargeback: one that a file has brought in so has none.
+// addRecorded finds the chargebacks of those payments that are charged back: one that a file has brought in so has none.
 func (k *reportedOn) addRecorded(ctx context.Context, tenant store.Tenant) error {
 	var back []uuid.UUID
 	for _, named := range []map[string]uuid.UUID{k.byMerchantID, k.byReference} {
@@ -199,9 +216,9 @@ func (k *reportedOn) addRecorded(ctx context.Context, tenant store.Tenant) error
 			}
 		}
 	}
-	recorded, err := tenant.ChargedBack(ctx, back)
-	for _, id := range recorded {
-		k.recorded[id] = true
+	recorded, err := tenant.ChargebacksOf(ctx, back)
+	for i := range recorded {
+		k.recorded[*recorded[i].TransactionID] = &recorded[i]
 	}
 	return err
 }
@@ -251,18 +268,21 @@ func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscriptio
 			r.MerchantTransactionID = name
 		}
 	}
-	var holds payment.Policy
-	hasOne := false
-	if paid != nil {
-		holds, hasOne = policy(paid.Subscription), k.recorded[paid.Transaction.ID]
+	if paid == nil && r.GatewayReference == "" {
+		r.GatewayReference = r.PaymentID // by which the payment finds it, once that is known
 	}
-	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], hasOne, r.Chargeback, holds, now)
+	var holds payment.Policy
+	var recorded *payment.Chargeback
+	if paid != nil {
+		holds, recorded = policy(paid.Subscription), k.recorded[paid.Transaction.ID]
+	}
+	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], recorded, r.Chargeback, holds, now)
 	if change.Chargeback == nil {
 		return store.Applied{}, taken, err
 	}
 	k.chargebacks[change.Chargeback.MerchantTransactionID] = change.Chargeback
 	if of := change.Chargeback.TransactionID; of != nil {
-		k.recorded[*of] = true
+		k.recorded[*of] = change.Chargeback
 	}
 	if paid != nil && change.Transaction.ID != uuid.Nil {
 		k.keep(change.Debit)

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,7 +94,7 @@ func (c *Checkout) takeNotice(ctx context.Context, setup *merchant.Setup, n gate
 		return err
 	}
 	if n.Chargeback != nil {
-		taken, err := c.takeChargebacks(ctx, setup, ChargebackReport{
+		taken, err := c.TakeChargebacks(ctx, setup, ChargebackReport{
 			GatewayID: reported.GatewayID, Source: payment.ChargebackNotified,
 			Chargebacks: []ReportedChargeback{{Chargeback: *n.Chargeback}},
 		})
@@ -172,7 +173,7 @@ func (c *Checkout) hear(ctx context.Context, setup *merchant.Setup, known paymen
 
 // chargeBackReported records a chargeback that a line about the payment reports.
 func (c *Checkout) chargeBackReported(ctx context.Context, setup *merchant.Setup, t, reported payment.Transaction, source payment.ChargebackSource) error {
-	taken, err := c.takeChargebacks(ctx, setup, ChargebackReport{
+	taken, err := c.TakeChargebacks(ctx, setup, ChargebackReport{
 		GatewayID: t.GatewayID, Source: source,
 		Chargebacks: []ReportedChargeback{{Chargeback: payment.Chargeback{
 			MerchantTransactionID: t.MerchantTransactionID, GatewayReference: reported.GatewayReference,
@@ -192,20 +193,41 @@ func (c *Checkout) CreatedEvents(ctx context.Context, setup *merchant.Setup, t p
 
 // bringIn records a payment that we did not know.
 func (c *Checkout) bringIn(ctx context.Context, setup *merchant.Setup, n gateway.Notice) error {
-	now := c.now()
-	change := payment.BringIn(n.Transaction, n.Outcome, payment.SourceWebhook, now)
-	events, err := webhook.Rows(ctx, c.Store, setup, change)
-	if err != nil {
-		return err
-	}
-	err = c.Store.Write(ctx, now, func(tx *store.Tx) error {
-		tx.AddTransaction(change.Transaction, events)
-		return nil
+	var change payment.Change
+	err := c.withoutErased(ctx, setup.Tenant.ID, func(memory *store.Memory) error {
+		memory.ForgetPayer(&n.Transaction)
+		now := c.now()
+		change = payment.BringIn(n.Transaction, n.Outcome, payment.SourceWebhook, now)
+		events, err := webhook.Rows(ctx, c.Store, setup, change)
+		if err != nil {
+			return err
+		}
+		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
+			if err := tx.RestOnMemory(memory); err != nil {
+				return err
+			}
+			tx.AddTransaction(change.Transaction, events)
+			return nil
+		})
 	})
 	if err != nil {
 		return err
 	}
 	return c.LinkChargebacks(ctx, setup, change.Transaction.ID)
+}
+
+// withoutErased writes what others know of persons: it rests on a memory of whom it must not name, and is written again with
+// another one for as long as somebody is erased meanwhile.
+func (c *Checkout) withoutErased(ctx context.Context, tenantID uuid.UUID, write func(*store.Memory) error) error {
+	for {
+		memory, err := c.Store.Memory(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		if err := write(memory); !errors.Is(err, store.ErrMemoryOld) {
+			return err
+		}
+	}
 }
 
 // resendAfter is when a notification is sent again that was not taken.

@@ -1,6 +1,9 @@
 package payment
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Sentences for chargebacks that cannot be recorded.
 var (
@@ -59,9 +62,15 @@ func (d Debit) recordChargeback(report Chargeback, now time.Time) (Change, error
 }
 
 // LinkChargeback applies a chargeback that was recorded before its payment was
-// known. It was reported then, so that only the payment's change is told.
-func (d Debit) LinkChargeback(known Chargeback, policy Policy, now time.Time) (Change, error) {
-	if err := checkChargeable(d.Transaction, known); err != nil {
+// known. It was reported then, so that only the payment's change is told: nothing of one
+// that was brought in as charged back, if it has no other chargeback.
+func (d Debit) LinkChargeback(known Chargeback, other *Chargeback, policy Policy, now time.Time) (Change, error) {
+	err := checkChargeable(d.Transaction, known)
+	if errors.Is(err, ErrChargedBack) && other == nil {
+		known.complete(d, now)
+		return Change{Chargeback: &known}, checkSum(d.Transaction, known)
+	}
+	if err != nil {
 		return Change{}, err
 	}
 	c, err := d.collect(policy, now)

@@ -22,13 +22,13 @@ const (
 
 // TakeChargeback decides what a processor's report of a chargeback amounts to,
 // given the payment and an earlier chargeback of the same name, each nil where
-// none is known, and whether the payment has one by any name. The same one from
+// none is known, and the one that the payment has, by any name. The same one from
 // any source is one chargeback; one whose payment is not known yet is recorded
 // without it. A report must fit the payment to the cent: a part of a direct debit
 // cannot be charged back.
-func TakeChargeback(paid *Debit, earlier *Chargeback, hasOne bool, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
+func TakeChargeback(paid *Debit, earlier, recorded *Chargeback, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
 	if earlier != nil {
-		return takeAgain(paid, *earlier, report, policy, now)
+		return takeAgain(paid, *earlier, recorded, report, policy, now)
 	}
 	if paid == nil {
 		return RecordUnlinked(report, now), TakenNew, nil
@@ -41,10 +41,12 @@ func TakeChargeback(paid *Debit, earlier *Chargeback, hasOne bool, report Charge
 		return Change{}, "", Conflicting("The payment's amount is " + t.AmountMinor.String() + ".")
 	}
 	change, err := paid.ChargeBack(report, policy, now)
-	if errors.Is(err, ErrChargedBack) && !hasOne {
+	if errors.Is(err, ErrChargedBack) && recorded == nil {
 		change, err = paid.recordChargeback(report, now)
 	}
 	switch {
+	case errors.Is(err, ErrChargedBack) && report.AmountMinor != 0 && report.AmountMinor != recorded.AmountMinor:
+		return Change{}, "", errChargebackDiffers
 	case errors.Is(err, ErrChargedBack):
 		return Change{}, TakenUnchanged, nil
 	case errors.Is(err, errChargebackUnverified):
@@ -57,14 +59,14 @@ func TakeChargeback(paid *Debit, earlier *Chargeback, hasOne bool, report Charge
 
 // takeAgain is for a chargeback that is known: all that a further report can
 // change is that its payment is known by now.
-func takeAgain(paid *Debit, earlier, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
+func takeAgain(paid *Debit, earlier Chargeback, recorded *Chargeback, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
 	switch {
 	case earlier.AmountMinor != report.AmountMinor || earlier.Currency != report.Currency:
 		return Change{}, "", errChargebackDiffers
 	case earlier.TransactionID != nil || paid == nil:
 		return Change{}, TakenUnchanged, nil
 	}
-	change, err := paid.LinkChargeback(earlier, policy, now)
+	change, err := paid.LinkChargeback(earlier, recorded, policy, now)
 	if errors.Is(err, errChargebackUnverified) {
 		return Change{}, TakenUnchanged, nil
 	}

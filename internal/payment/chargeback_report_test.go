@@ -22,12 +22,15 @@ func TestReportedChargebacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	part := *lost.Chargeback
+	part.AmountMinor--
 	declined := paid
 	declined.Transaction.Status = TransactionDeclined
 	for name, test := range map[string]struct {
 		paid    *Debit
 		earlier *Chargeback
 		hasNone bool
+		part    bool
 		report  Chargeback
 		want    Taken
 		status  TransactionStatus
@@ -41,6 +44,10 @@ func TestReportedChargebacks(t *testing.T) {
 		"that are recorded with their payment change nothing": {paid: &lost.Debit, earlier: lost.Chargeback, report: report, want: TakenUnchanged},
 		"of a payment charged back otherwise change nothing":  {paid: &lost.Debit, report: report, want: TakenUnchanged},
 		"of a payment brought in as charged back are kept":    {paid: &lost.Debit, hasNone: true, report: report, want: TakenNew},
+		"of a payment of which a part is back are refused":    {paid: &lost.Debit, part: true, report: report, refused: Conflict},
+		"without an amount are not, of such a payment":        {paid: &lost.Debit, part: true, report: with(func(c *Chargeback) { c.AmountMinor = 0 }), want: TakenUnchanged},
+		"that are kept find one brought in as charged back":   {paid: &lost.Debit, earlier: &waiting, hasNone: true, report: report, want: TakenUpdated},
+		"that are kept and find another one are refused":      {paid: &lost.Debit, earlier: &waiting, report: report, refused: Conflict},
 		"of such a payment in another currency are refused":   {paid: &lost.Debit, hasNone: true, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Invalid},
 		"with another amount than before are refused":         {earlier: &waiting, report: with(func(c *Chargeback) { c.AmountMinor++ }), refused: Conflict},
 		"with another currency than before are refused":       {earlier: &waiting, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Conflict},
@@ -52,7 +59,8 @@ func TestReportedChargebacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			change, taken, err := TakeChargeback(test.paid, test.earlier, !test.hasNone, test.report, Policy{}, noon.Add(time.Hour))
+			recorded := map[bool]*Chargeback{test.part: &part, !test.part && !test.hasNone: lost.Chargeback, test.hasNone: nil}[true]
+			change, taken, err := TakeChargeback(test.paid, test.earlier, recorded, test.report, Policy{}, noon.Add(time.Hour))
 			if KindOf(err) != test.refused || taken != test.want || change.Transaction.Status != test.status {
 				t.Errorf("taken as %q, payment %q, error %v", taken, change.Transaction.Status, err)
 			}

@@ -109,7 +109,7 @@ func TestAKnownChargebackFindsItsPayment(t *testing.T) {
 	t.Parallel()
 	known := *RecordUnlinked(Chargeback{ReasonCode: "MD06"}, noon).Chargeback
 	later := noon.Add(time.Hour)
-	c, err := accepted(t, withTerms(monthly)).LinkChargeback(known, usual, later)
+	c, err := accepted(t, withTerms(monthly)).LinkChargeback(known, nil, usual, later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAKnownChargebackFindsItsPayment(t *testing.T) {
 	if c.Transaction.Status != TransactionChargedBack || c.Subscription.Status != SubscriptionCancelled || slices.Contains(kindsOf(c.Events), EventChargebackCreated) {
 		t.Errorf("%s, subscription %s, told %v", c.Transaction.Status, c.Subscription.Status, kindsOf(c.Events))
 	}
-	if _, err := c.LinkChargeback(known, usual, later); err == nil {
+	if _, err := c.LinkChargeback(known, c.Chargeback, usual, later); err == nil {
 		t.Error("it is taken back twice")
 	}
 }

@@ -81,11 +81,11 @@ func TestAKnownChargebackOfASpoiltPaymentIsAnError(t *testing.T) {
 	for name, d := range map[string]Debit{"paid": collection(t, withTerms(monthly)), "taken in": accepted(t, withTerms(monthly)).Debit} {
 		d := changeOf(d).Debit
 		d.Subscription.Status = "GONE"
-		if _, err := d.LinkChargeback(known, usual, noon); err == nil {
+		if _, err := d.LinkChargeback(known, nil, usual, noon); err == nil {
 			t.Errorf("%s: the subscription is gone, and no error", name)
 		}
 		d.Transaction.Status = "gone"
-		if _, err := d.LinkChargeback(known, usual, noon); err == nil {
+		if _, err := d.LinkChargeback(known, nil, usual, noon); err == nil {
 			t.Errorf("%s: the payment is gone, and no error", name)
 		}
 	}

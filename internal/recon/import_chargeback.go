@@ -38,7 +38,7 @@ func (r *running) writeChargebacks(ctx context.Context, b *batch) (outcomeOfBatc
 	var answers []checkout.TakenChargeback
 	err := r.withoutErased(ctx, func(memory *store.Memory) (err error) {
 		for i, line := range b.reported {
-			forgetDebtor(memory, &line.Chargeback)
+			memory.ForgetDebtor(&line.Chargeback)
 			report.Chargebacks[i] = line.ReportedChargeback
 		}
 		report.RestsOn = func(tx *store.Tx) error { return tx.RestOnMemory(memory) }

@@ -3,9 +3,7 @@ package recon
 import (
 	"context"
 	"errors"
-	"time"
 
-	"sepad/internal/payment"
 	"sepad/internal/store"
 )
 
@@ -27,23 +25,5 @@ func (r *running) withoutErased(ctx context.Context, write func(*store.Memory) e
 			return err
 		}
 		r.memory.Store(memory)
-	}
-}
-
-func forgetPayer(memory *store.Memory, t *payment.Transaction) {
-	if memory.KnowsEmail(t.Email, t.ProcessedAt) || memory.KnowsPayment(t.MerchantTransactionID, time.Time{}) {
-		t.HolderName, t.Email, t.MaskedIBAN, t.BIC = "", "", "", ""
-	}
-}
-
-// forgetDebtor goes by when the payment was made, where the line says so: it may
-// come back long after its payer was erased.
-func forgetDebtor(memory *store.Memory, c *payment.Chargeback) {
-	at := c.TransactionAt
-	if at.IsZero() {
-		at = c.ReportedAt
-	}
-	if memory.KnowsEmail(c.Email, at) || memory.KnowsPayment(c.MerchantTransactionID, time.Time{}) {
-		c.Email, c.MaskedIBAN, c.BIC, c.ReportMessage, c.ReportInfo = "", "", "", "", ""
 	}
 }

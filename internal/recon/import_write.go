@@ -39,7 +39,7 @@ func (r *running) writeTransactions(ctx context.Context, b *batch) (outcomeOfBat
 	var f found
 	err := r.withoutErased(ctx, func(memory *store.Memory) (err error) {
 		for i := range b.staged {
-			forgetPayer(memory, &b.staged[i].Transaction)
+			memory.ForgetPayer(&b.staged[i].Transaction)
 		}
 		f, err = r.insertBatch(ctx, b, memory)
 		return err

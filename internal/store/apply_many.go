@@ -1,6 +1,9 @@
 package store
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/google/uuid"
 
 	"sepad/internal/db"
@@ -49,6 +52,9 @@ func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
 	if len(plain) == 0 {
 		return nil
 	}
+	for _, c := range slices.SortedFunc(slices.Values(plain), byPayment) { // in one order, as whoever else comes
+		tx.requireUnrecorded(c.Change)
+	}
 	if err := tx.loadChargebacks(plain); err != nil {
 		return err
 	}
@@ -64,6 +70,31 @@ func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
 		}
 	}
 	return tx.loadEvents(tenantID, plain)
+}
+
+// requireUnrecorded is for the chargeback of a payment that stays as it is, since a file has brought it in as charged back: there is
+// no step that only one of two could take. The first statement has whoever else would record one wait, and only a
+// statement of its own sees what was written meanwhile.
+func (tx *Tx) requireUnrecorded(c payment.Change) {
+	if c.Before.Transaction.ID != uuid.Nil || c.Chargeback == nil || c.Chargeback.TransactionID == nil {
+		return
+	}
+	for _, rests := range []string{``, ` AND NOT EXISTS (SELECT 1 FROM chargebacks WHERE tenant_id = $1 AND transaction_id = $2)`} {
+		tx.Require(ErrStale, `UPDATE transactions SET status = status WHERE tenant_id = $1 AND id = $2 AND status = 'charged_back'`+rests,
+			c.Chargeback.TenantID, *c.Chargeback.TransactionID)
+	}
+}
+
+// byPayment puts chargebacks in the order of their payments.
+func byPayment(a, b Applied) int {
+	of := func(c Applied) (id uuid.UUID) {
+		if c.Chargeback != nil && c.Chargeback.TransactionID != nil {
+			id = *c.Chargeback.TransactionID
+		}
+		return id
+	}
+	first, second := of(a), of(b)
+	return bytes.Compare(first[:], second[:])
 }
 
 func (tx *Tx) loadChargebacks(changes []Applied) error {

@@ -61,7 +61,7 @@ func testManyChargebacks(t *testing.T, env *storetest.Env) {
 		taken = append(taken, chargedBack(t, env, collected(t, env, shop, storetest.WithTerms(storetest.Monthly))))
 	}
 	waiting := unlinked(env, shop, "CB-1")
-	late, err := collected(t, env, shop, storetest.WithTerms(storetest.Monthly)).LinkChargeback(*waiting.Chargeback, payment.Policy{}, env.Now)
+	late, err := collected(t, env, shop, storetest.WithTerms(storetest.Monthly)).LinkChargeback(*waiting.Chargeback, nil, payment.Policy{}, env.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

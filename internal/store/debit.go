@@ -110,6 +110,7 @@ func (tx *Tx) Apply(c payment.Change, events []EventRow) {
 		tx.changeRest(c)
 	} else {
 		tenantID = c.Chargeback.TenantID
+		tx.requireUnrecorded(c)
 	}
 	if pause := c.Pause(tx.At); pause != nil {
 		tx.PauseRebills(*pause)

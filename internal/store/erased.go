@@ -87,6 +87,25 @@ func (m *Memory) KnowsPayment(reference string, at time.Time) bool {
 	return reference != "" && m.knows(paymentName(reference), at)
 }
 
+// ForgetPayer takes out of what others report of a payment who paid it, where that is somebody who was erased since.
+func (m *Memory) ForgetPayer(t *payment.Transaction) {
+	if m.KnowsEmail(t.Email, t.ProcessedAt) || m.KnowsPayment(t.MerchantTransactionID, time.Time{}) {
+		t.HolderName, t.Email, t.MaskedIBAN, t.BIC = "", "", "", ""
+	}
+}
+
+// ForgetDebtor does the same for a chargeback. It goes by when the payment was made, where that is said: it may come back
+// long after its payer was erased.
+func (m *Memory) ForgetDebtor(c *payment.Chargeback) {
+	at := c.TransactionAt
+	if at.IsZero() {
+		at = c.ReportedAt
+	}
+	if m.KnowsEmail(c.Email, at) || m.KnowsPayment(c.MerchantTransactionID, time.Time{}) {
+		c.Email, c.MaskedIBAN, c.BIC, c.ReportMessage, c.ReportInfo = "", "", "", "", ""
+	}
+}
+
 func (m *Memory) knows(name string, at time.Time) bool {
 	if len(m.names) == 0 {
 		return false

@@ -77,12 +77,13 @@ func moneyReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[strin
 func chargebackReads(t *testing.T, env *storetest.Env, shop storetest.Shop, paid payment.Transaction) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
 	waiting, linked := unlinked(env, shop, "CB-1").Change, unlinked(env, shop, "CB-2").Change
-	waiting.Chargeback.GatewayReference, linked.Chargeback.TransactionID = paid.GatewayReference, &paid.ID
+	waiting.Chargeback.GatewayReference = paid.GatewayReference
 	for _, change := range []payment.Change{waiting, linked} {
 		if err := env.Apply(t, change); err != nil {
 			t.Fatal(err)
 		}
 	}
+	env.Exec(t, `UPDATE chargebacks SET transaction_id = $1 WHERE id = $2`, paid.ID.String(), linked.Chargeback.ID.String())
 	return map[string]func(context.Context, store.Tenant) int{
 		"Chargeback": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.Chargeback(ctx, waiting.Chargeback.ID)
@@ -96,8 +97,8 @@ func chargebackReads(t *testing.T, env *storetest.Env, shop storetest.Shop, paid
 			all, err := scope.ChargebacksByMerchantID(ctx, []string{"CB-1"})
 			return found(len(all) > 0, err)
 		},
-		"ChargedBack": func(ctx context.Context, scope store.Tenant) int {
-			all, err := scope.ChargedBack(ctx, []uuid.UUID{paid.ID})
+		"ChargebacksOf": func(ctx context.Context, scope store.Tenant) int {
+			all, err := scope.ChargebacksOf(ctx, []uuid.UUID{paid.ID})
 			return found(len(all) > 0, err)
 		},
 		"UnlinkedChargeback": func(ctx context.Context, scope store.Tenant) int {

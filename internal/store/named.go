@@ -40,9 +40,9 @@ func (t Tenant) ChargebacksByMerchantID(ctx context.Context, references []string
 		AND merchant_transaction_id`, references, nil, ScanChargeback)
 }
 
-// ChargedBack gives those of many payments of which a chargeback is recorded, by whatever name.
-func (t Tenant) ChargedBack(ctx context.Context, transactionIDs []uuid.UUID) ([]uuid.UUID, error) {
-	return findNamed(ctx, t, `SELECT transaction_id FROM chargebacks WHERE tenant_id = $1 AND transaction_id`, transactionIDs, nil, scanID)
+// ChargebacksOf gives the chargebacks of many payments, by whatever names.
+func (t Tenant) ChargebacksOf(ctx context.Context, transactionIDs []uuid.UUID) ([]payment.Chargeback, error) {
+	return findNamed(ctx, t, `SELECT `+Chargebacks.List("")+` FROM chargebacks WHERE tenant_id = $1 AND transaction_id`, transactionIDs, nil, ScanChargeback)
 }
 
 // findNamed reads the rows that a query gives for names, as many at a time as a
