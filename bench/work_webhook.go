@@ -67,7 +67,7 @@ func measureWebhook(ctx context.Context, l *lab, w work) (measurement, error) {
 		return measurement{}, err
 	}
 	m, err := alternate(ctx, l, w, l.rounds(),
-		func(ctx context.Context) (sample, error) { return deliverFromQueue(ctx, server, databaseURL, receiver) },
+		func(ctx context.Context) (sample, error) { return deliverFromQueue(ctx, databaseURL, receiver) },
 		receiver.barely(deliveriesPerRound, receiver.address))
 	if err != nil {
 		return m, err
@@ -101,13 +101,15 @@ func (l *lab) applyProfile(ctx context.Context, databaseURL, address string) err
 
 // deliverFromQueue puts a backlog into the database and has it sent. What is
 // measured lies between the first call at the receiver and the last.
-func deliverFromQueue(ctx context.Context, server *process, databaseURL string, receiver *receiver) (sample, error) {
-	ids, err := insertFailed(ctx, databaseURL)
+func deliverFromQueue(ctx context.Context, databaseURL string, receiver *receiver) (sample, error) {
+	ids, err := insertEvents(ctx, databaseURL, deliveriesPerRound, func(int) (tenant, profile string) {
+		return recordID(kindTenant, 1), recordID(kindProfile, 1)
+	})
 	if err != nil {
 		return sample{}, err
 	}
 	done := receiver.expect(ids, len(ids))
-	if err := resendFailed(ctx, server); err != nil {
+	if err := sweepWebhooks(ctx, databaseURL); err != nil {
 		return sample{}, err
 	}
 	s, err := receiver.result(ctx, done)
@@ -117,18 +119,11 @@ func deliverFromQueue(ctx context.Context, server *process, databaseURL string, 
 	return s, awaitRecorded(ctx, databaseURL, 0)
 }
 
-// insertFailed writes events as if they had failed, so that one call can put
-// them all into line.
-func insertFailed(ctx context.Context, databaseURL string) ([]string, error) {
-	return insertEvents(ctx, databaseURL, deliveriesPerRound, "failed", func(int) (tenant, profile string) {
-		return recordID(kindTenant, 1), recordID(kindProfile, 1)
-	})
-}
-
-// insertEvents writes events, each for the endpoint of its number.
-func insertEvents(ctx context.Context, databaseURL string, count int, status string, endpoint func(int) (tenant, profile string)) ([]string, error) {
+// insertEvents writes events, each for the endpoint of its number, and puts them into line
+// in one unit: nobody has heard of them, as when the process that wrote them has died.
+func insertEvents(ctx context.Context, databaseURL string, count int, endpoint func(int) (tenant, profile string)) ([]string, error) {
 	ids := make([]string, count)
-	rows := make([][]any, len(ids))
+	rows, places := make([][]any, len(ids)), make([][]any, len(ids))
 	now := time.Now().UnixMicro()
 	for i := range ids {
 		id, err := uuid.NewV7()
@@ -137,37 +132,32 @@ func insertEvents(ctx context.Context, databaseURL string, count int, status str
 		}
 		ids[i] = id.String()
 		tenant, profile := endpoint(i)
-		rows[i] = []any{uuid.MustParse(tenant), id, ids[i], "transaction.created", uuid.MustParse(profile), webhookBody, now, status}
+		places[i] = []any{uuid.MustParse(tenant), uuid.MustParse(profile), id}
+		rows[i] = []any{places[i][0], id, ids[i], "transaction.created", places[i][1], webhookBody, now, "delivered", 1}
 	}
 	connection, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
 		return nil, err
 	}
 	defer connection.Close(ctx)
-	columns := []string{"tenant_id", "id", "event_key", "kind", "webhook_profile_id", "payload", "created_at", "delivery_status"}
-	_, err = connection.CopyFrom(ctx, pgx.Identifier{"events"}, columns, pgx.CopyFromRows(rows))
-	return ids, err
+	return ids, pgx.BeginFunc(ctx, connection, func(tx pgx.Tx) error {
+		columns := []string{"tenant_id", "id", "event_key", "kind", "webhook_profile_id", "payload", "created_at", "delivery_status", "attempt_count"}
+		if _, err := tx.CopyFrom(ctx, pgx.Identifier{"events"}, columns, pgx.CopyFromRows(rows)); err != nil {
+			return err
+		}
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"events_in_line"}, []string{"tenant_id", "webhook_profile_id", "event_id"}, pgx.CopyFromRows(places))
+		return err
+	})
 }
 
-func resendFailed(ctx context.Context, server *process) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+server.address+"/admin/v1/webhook-deliveries/resend/",
-		strings.NewReader(fmt.Sprintf(`{"webhook_profile_id": %q}`, recordID(kindProfile, 1))))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+adminToken)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("resending was answered %d: %s", response.StatusCode, answer)
-	}
-	return err
+// sweepWebhooks has what is in line found by a sweep.
+func sweepWebhooks(ctx context.Context, databaseURL string) error {
+	return execute(ctx, databaseURL, `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state)
+		VALUES ('{}', 'sweep_webhooks', 1, '{}', 1, 'default', now(), 'available')`)
 }
+
+// waitingEvents counts what is in line, and what has not come through.
+const waitingEvents = "SELECT (SELECT COUNT(*) FROM events_in_line) + (SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered')"
 
 // awaitRecorded lets the last results be written, so that a round does not reach
 // into the next; so many events are not delivered at all.
@@ -176,7 +166,7 @@ func awaitRecorded(ctx context.Context, databaseURL string, never int64) error {
 	defer cancel()
 	for {
 		var left int64
-		if err := readRow(ctx, databaseURL, "SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered'", &left); err != nil || left == never {
+		if err := readRow(ctx, databaseURL, waitingEvents, &left); err != nil || left == never {
 			return err
 		}
 		select {

@@ -57,7 +57,7 @@ func measureWebhookMany(ctx context.Context, l *lab, w work) (measurement, error
 		return measurement{}, err
 	}
 	defer c.close()
-	if _, err := insertEvents(ctx, databaseURL, hanging*eventsPerEndpoint, pendingStatus, func(i int) (string, string) {
+	if _, err := insertEvents(ctx, databaseURL, hanging*eventsPerEndpoint, func(i int) (string, string) {
 		return endpointID(i % hanging * hangingEvery)
 	}); err != nil {
 		return measurement{}, err
@@ -70,8 +70,6 @@ func measureWebhookMany(ctx context.Context, l *lab, w work) (measurement, error
 	m.notes = append(m.notes, fmt.Sprintf("each of %d events came once; %d attempts at endpoints that hang were given up", healthy*eventsPerEndpoint*(l.rounds()+1), attempts))
 	return m, err
 }
-
-const pendingStatus = "pending"
 
 // endpointID is the endpoint of a number: tenants have them in turn.
 func endpointID(number int) (tenant, profile string) {
@@ -131,13 +129,12 @@ func (c *crossroads) close() {
 
 // deliver puts a backlog into line, as a process that died leaves it, and has it found by a sweep.
 func (c *crossroads) deliver(ctx context.Context) (sample, error) {
-	ids, err := insertEvents(ctx, c.databaseURL, healthy*eventsPerEndpoint, pendingStatus, func(i int) (string, string) { return healthyID(i % healthy) })
+	ids, err := insertEvents(ctx, c.databaseURL, healthy*eventsPerEndpoint, func(i int) (string, string) { return healthyID(i % healthy) })
 	if err != nil {
 		return sample{}, err
 	}
 	done := c.takes.expect(ids, len(ids))
-	if err := execute(ctx, c.databaseURL, `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state)
-		VALUES ('{}', 'sweep_webhooks', 1, '{}', 1, 'default', now(), 'available')`); err != nil {
+	if err := sweepWebhooks(ctx, c.databaseURL); err != nil {
 		return sample{}, err
 	}
 	s, err := c.takes.result(ctx, done)

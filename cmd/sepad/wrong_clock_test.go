@@ -271,7 +271,7 @@ func (w *wrongClocks) undelivered() (n int) {
 	w.t.Helper()
 	db := (&storetest.Env{URL: w.url}).DB(w.t)
 	defer db.Close()
-	if err := db.QueryRowContext(w.t.Context(), `SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered'`).Scan(&n); err != nil {
+	if err := db.QueryRowContext(w.t.Context(), `SELECT (SELECT COUNT(*) FROM events_in_line) + (SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered')`).Scan(&n); err != nil {
 		w.t.Fatal(err)
 	}
 	return n

@@ -97,6 +97,7 @@ func (w *walk) money() {
 	w.does("POST /admin/v1/transactions/{id}/refunds/", http.StatusCreated, withBody(apptest.Body{"amount": "1.00"}))
 	w.does("POST /admin/v1/mails/{id}/resend/", http.StatusOK, withBody(nil))
 	w.does("POST /admin/v1/webhook-deliveries/{id}/resend/", http.StatusOK, withBody(nil))
+	w.s.Env.OutOfLine(w.t)
 	w.s.Env.Exec(w.t, `UPDATE events SET delivery_status = 'failed', next_attempt_at = NULL`)
 	w.does("POST /admin/v1/webhook-deliveries/resend/", http.StatusOK, withBody(apptest.Body{"webhook_profile_id": apptest.Profile}))
 	_, back := sale(w.t, w.s, apptest.Approved)

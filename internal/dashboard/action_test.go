@@ -140,6 +140,7 @@ func TestChargebacksEventsAndMandatesAreWorkedOn(t *testing.T) {
 			t.Errorf("the event is shown as\n%s", page)
 		}
 		send(t, s, cookie, event+"resend/", nil).Want(t, http.StatusSeeOther, nil)
+		s.Env.OutOfLine(t)
 		s.Env.Exec(t, `UPDATE events SET delivery_status = 'failed', next_attempt_at = NULL`)
 		many := send(t, s, cookie, "/dashboard/events/resend/", url.Values{"webhook_profile_id": {apptest.Profile}}).Want(t, http.StatusSeeOther, nil)
 		given, err := http.ParseSetCookie(many.Header.Get("Set-Cookie"))

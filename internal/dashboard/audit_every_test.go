@@ -92,6 +92,7 @@ func (w *walk) money() {
 	w.on("transactions", w.c.transaction, "refund", url.Values{"amount": {"1.00"}})
 	w.on("transactions", w.c.transaction, "chargeback", url.Values{"reason_code": {"MD06"}})
 	w.on("events", w.c.event, "resend", nil)
+	w.s.Env.OutOfLine(w.t)
 	w.s.Env.Exec(w.t, `UPDATE events SET delivery_status = 'failed', next_attempt_at = NULL`)
 	w.does("events/resend/", "/dashboard/events/resend/", http.StatusSeeOther, w.form(url.Values{"webhook_profile_id": {apptest.Profile}}))
 	const line = "merchant_transaction_id,status,amount,currency,date_processed\nP-1,approved,12.50,EUR,2026-03-01\n"

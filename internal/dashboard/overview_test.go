@@ -92,6 +92,7 @@ func leaveOpen(t *testing.T, s *apptest.Server) {
 		s.Env.Exec(t, `UPDATE `+table+` SET `+set+of+`CAST(`+which+`(CAST(id AS TEXT)) AS `+idType(s)+`) FROM `+table+` WHERE tenant_id = '`+apptest.Shop+`')`)
 	}
 	one(`in_flight = 'pay', lookup_count = 1, next_lookup_at = NULL`, "MAX", "transactions")
+	s.Env.OutOfLine(t)
 	one(`delivery_status = 'failed', next_attempt_at = NULL`, "MIN", "events")
 	one(`delivery_status = 'pending', next_attempt_at = 4102444800000000`, "MAX", "events")
 	one(`due_at = 1`, "MIN", "subscriptions")

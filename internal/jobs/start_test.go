@@ -72,7 +72,7 @@ func TestAStartSweepsWhatACrashLeft(t *testing.T) {
 		before.Pay(t, unknown, apptest.TimeoutApproved).Want(t, http.StatusInternalServerError, nil)
 		before.Completed(t, apptest.Direct())
 		undelivered := func() int {
-			return storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM events WHERE delivery_status = 'pending'`)
+			return storetest.Scalar[int](t, env, `SELECT (SELECT COUNT(*) FROM events_in_line) + (SELECT COUNT(*) FROM events WHERE delivery_status = 'pending')`)
 		}
 		apptest.Eventually(t, "both events were refused", func() bool {
 			return storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM events WHERE next_attempt_at IS NOT NULL`) == 2

@@ -102,7 +102,7 @@ func tell(t *testing.T, s *apptest.Server) *story {
 	told.importLines(t)
 	told.leadID = leadID(t, s, "SELECT CAST(id AS TEXT) FROM leads WHERE first_name = '"+firstName+"'")
 	apptest.Eventually(t, "every event was delivered", func() bool {
-		return storetest.Scalar[int](t, s.Env, `SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered' AND webhook_profile_id IS NOT NULL`) == 0
+		return storetest.Scalar[int](t, s.Env, `SELECT (SELECT COUNT(*) FROM events_in_line) + (SELECT COUNT(*) FROM events WHERE delivery_status <> 'delivered' AND webhook_profile_id IS NOT NULL)`) == 0
 	})
 	return told
 }

@@ -174,12 +174,18 @@ func (tx *Tx) takeSteps(all steps, update string, tenantID uuid.UUID) error {
 }
 
 func (tx *Tx) loadEvents(tenantID uuid.UUID, changes []Applied) error {
-	var rows []db.BulkRow
+	var rows, places []db.BulkRow
 	for _, c := range changes {
 		for _, e := range c.Events {
 			rows = append(rows, db.ValueRow(tx.eventValues(tenantID, e)))
+			if tx.linesUp(e) {
+				places = append(places, db.ValueRow(tx.lineValues(tenantID, e)))
+			}
 			tx.announceEvent(tenantID, e)
 		}
 	}
-	return tx.Load("events", events.Names(), rows)
+	if err := tx.Load("events", events.Names(), rows); err != nil {
+		return err
+	}
+	return tx.Load("events_in_line", eventsInLine.Names(), places)
 }

@@ -165,9 +165,7 @@ func (tx *Tx) changeRest(c payment.Change) {
 
 // AddEvents writes events of a unit that rests on something else.
 func (tx *Tx) AddEvents(tenantID uuid.UUID, events []EventRow) {
-	for _, e := range events {
-		tx.insertEvent(tenantID, e)
-	}
+	tx.insertEvents(tenantID, events)
 }
 
 // AddTransaction writes a transaction that was not made by paying a session: a

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -51,21 +50,41 @@ type Delivery struct {
 // DeliveriesDue gives events in line for an endpoint in order of creation,
 // beginning after an id.
 func (t Tenant) DeliveriesDue(ctx context.Context, profileID, after uuid.UUID, limit int) ([]Delivery, error) {
-	result, err := t.Query(ctx, `
-		SELECT id, kind, payload, token_sealed, attempt_count, failure_count FROM events
-		WHERE `+isInLine+` AND id > $3
-		ORDER BY id LIMIT $4`, profileID, after, limit)
-	return db.Collect(result, err, func(r db.Rows) (d Delivery, err error) {
-		var payload, sealed string
-		if err := r.Scan(&d.EventID, &d.Kind, &payload, &sealed, &d.AttemptCount, &d.FailureCount); err != nil {
-			return d, err
-		}
-		d.Payload, d.token, d.Unreadable = t.store.wholePayload(t.ID, d.EventID, payload, sealed)
-		return d, nil
-	})
+	result, err := t.Query(ctx, deliveriesDue, profileID, after, limit)
+	return db.Collect(result, err, t.scanDelivery)
 }
 
-// isInLine is what is to be sent to an endpoint now.
+// deliveriesDue merges what is in line in either form. An event that is named in
+// events_in_line is looked up by its key whatever the database believes of its tables, which
+// is sure of a subquery that gives one value: a join would read all events into memory
+// as soon as that looks quicker.
+const deliveriesDue = `SELECT id, told, attempt_count, failure_count FROM (
+		SELECT * FROM (SELECT l.event_id AS id, 0 AS attempt_count, 0 AS failure_count,
+				(SELECT ` + told + ` FROM events e WHERE e.tenant_id = $1 AND e.id = l.event_id) AS told
+			FROM events_in_line l WHERE l.tenant_id = $1 AND l.webhook_profile_id = $2 AND l.event_id > $3
+			ORDER BY l.event_id LIMIT $4) AS named
+		UNION ALL
+		SELECT * FROM (SELECT e.id, e.attempt_count, e.failure_count, ` + told + ` AS told
+			FROM events e WHERE ` + isInLine + ` AND e.id > $3
+			ORDER BY e.id LIMIT $4) AS pending) AS due
+	ORDER BY id LIMIT $4`
+
+// told is what is sent of an event, as one value.
+const told = `e.kind || ' ' || e.token_sealed || ' ' || e.payload`
+
+func (t Tenant) scanDelivery(r db.Rows) (d Delivery, err error) {
+	var told string
+	if err := r.Scan(&d.EventID, &told, &d.AttemptCount, &d.FailureCount); err != nil {
+		return d, err
+	}
+	kind, rest, _ := strings.Cut(told, " ")
+	sealed, payload, _ := strings.Cut(rest, " ")
+	d.Kind = payment.EventKind(kind)
+	d.Payload, d.token, d.Unreadable = t.store.wholePayload(t.ID, d.EventID, payload, sealed)
+	return d, nil
+}
+
+// isInLine is what is to be sent to an endpoint now, of what its own columns tell.
 const isInLine = `tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL`
 
 // Mask is what may be kept of an answer: a receiver may well repeat what it was
@@ -128,27 +147,32 @@ type DeliveryResult struct {
 
 // RecordDeliveries writes the results of attempts at one endpoint, with dates as
 // the sender's clock shows them at tx.At. Successes, which are the rule, are
-// written many to a statement.
+// written many to a statement. What an event that is named in events_in_line says of
+// itself holds once it is not; its failure has to be written before.
 func (tx *Tx) RecordDeliveries(e Endpoint, results []DeliveryResult) {
-	var delivered []uuid.UUID
-	for _, r := range results {
-		if r.Status == DeliveryDelivered {
-			delivered = append(delivered, r.EventID)
-			continue
-		}
-		tx.Then(`
-			UPDATE events SET delivery_status = $3, attempt_count = attempt_count + 1, failure_count = $4, next_attempt_at = db_now() + $5
-			WHERE tenant_id = $1 AND id = $2 AND delivery_status = 'pending'`,
-			e.TenantID, r.EventID, string(r.Status), r.FailureCount, waitAt(tx.At, r.NextAttemptAt))
+	if len(results) == 0 {
+		return
 	}
-	slices.SortFunc(delivered, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-	for batch := range db.InBatches(delivered) {
-		tx.markDelivered(e, batch)
+	failed := slices.DeleteFunc(slices.Clone(results), func(r DeliveryResult) bool { return r.Status == DeliveryDelivered })
+	delivered := slices.DeleteFunc(slices.Clone(results), func(r DeliveryResult) bool { return r.Status != DeliveryDelivered })
+	if len(failed) > 0 {
+		tx.holdLine(e, sortedIDs(results))
 	}
+	for _, r := range failed {
+		tx.Then(recordFailure, e.TenantID, r.EventID, string(r.Status), r.FailureCount, waitAt(tx.At, r.NextAttemptAt))
+	}
+	tx.leaveLine(e, sortedIDs(results))
+	tx.markDelivered(e, sortedIDs(delivered))
 	for batch := range db.InBatches(results) {
 		tx.insertAttempts(e, batch)
 	}
 }
+
+// recordFailure counts an attempt that an event's own columns do not have yet.
+var recordFailure = `
+	UPDATE events AS e SET delivery_status = $3, attempt_count = CASE WHEN delivery_status = 'pending' THEN attempt_count + 1 ELSE 1 END,
+		failure_count = $4, next_attempt_at = db_now() + $5
+	WHERE tenant_id = $1 AND id = $2 AND (delivery_status = 'pending' OR ` + EventInLine("e") + `)`
 
 // waitAt is how long it is until an instant, and NULL for none.
 func waitAt(now, at time.Time) any {
@@ -158,19 +182,13 @@ func waitAt(now, at time.Time) any {
 	return at.Sub(now).Microseconds()
 }
 
-// markDelivered finds events by their place in line. All that lies between the
-// first and the last of them is in hand, so that this touches little else; and a
-// database that knows nothing of its tables yet has no better idea.
+// markDelivered is for those that were not named in events_in_line.
 func (tx *Tx) markDelivered(e Endpoint, sorted []uuid.UUID) {
-	args := []any{e.TenantID, e.ProfileID, sorted[0], sorted[len(sorted)-1]}
-	first := len(args) + 1
-	for _, id := range sorted {
-		args = append(args, id)
+	for among, args := range amongLine(e, "id", sorted) {
+		tx.Then(`
+			UPDATE events SET delivery_status = 'delivered', attempt_count = attempt_count + 1, failure_count = 0
+			WHERE delivery_status = 'pending' AND next_attempt_at IS NULL AND `+among, args...)
 	}
-	tx.Then(`
-		UPDATE events SET delivery_status = 'delivered', attempt_count = attempt_count + 1, failure_count = 0
-		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'pending' AND next_attempt_at IS NULL
-			AND id >= $3 AND id <= $4 AND id IN `+db.Placeholders(first, 1, len(sorted)), args...)
 }
 
 func (tx *Tx) insertAttempts(e Endpoint, results []DeliveryResult) {
@@ -188,10 +206,11 @@ func (tx *Tx) insertAttempts(e Endpoint, results []DeliveryResult) {
 // ErrNoDelivery says that there is no such event, or that it goes to nobody.
 var ErrNoDelivery = errors.New("store: no such delivery")
 
-// Resend puts an event back into line, whatever became of it before.
+// Resend puts an event back into line, whatever became of it before, unless it is there.
 func (tx *Tx) Resend(e Endpoint, eventID uuid.UUID) {
 	tx.Require(ErrNoDelivery, `
-		UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
+		UPDATE events AS e SET failure_count = 0, next_attempt_at = NULL,
+			delivery_status = CASE WHEN delivery_status = 'delivered' AND `+EventInLine("e")+` THEN delivery_status ELSE 'pending' END
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND id = $3`, e.TenantID, e.ProfileID, eventID)
 	tx.endPause(e)
 }

@@ -66,6 +66,7 @@ func TestWhatBecameOfDeliveriesIsWrittenDown(t *testing.T) {
 		shop, other := env.Shop(t), env.Shop(t)
 		ids, theirs := inLine(t, env, shop, 7), inLine(t, env, other, 1)
 		taken, again, failed, between, ended, waiting, late := ids[0], ids[1], ids[2], ids[3], ids[4], ids[5], ids[6]
+		env.OutOfLine(t)
 		env.Exec(t, `UPDATE events SET delivery_status = 'failed' WHERE id = $1`, ended.String())
 		env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE id = $1`, waiting.String(), env.Now.Add(time.Hour).UnixMicro())
 		env.Exec(t, `UPDATE events SET delivery_status = 'delivered' WHERE id = $1`, late.String())
@@ -120,6 +121,7 @@ func TestWhatWaitsIsPutBackIntoLine(t *testing.T) {
 		ids, theirs := inLine(t, env, shop, 2), inLine(t, env, other, 1)
 		second := env.WebhookProfile(t, shop.ID)
 		elsewhere := inLine(t, env, storetest.Shop{Tenant: shop.Tenant, Profile: second}, 1)[0]
+		env.OutOfLine(t)
 		for i, id := range []uuid.UUID{ids[0], ids[1], theirs[0], elsewhere} {
 			env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE id = $1`, id.String(), env.Now.Add([]time.Duration{time.Minute, 2 * time.Minute, 0, 0}[i]).UnixMicro())
 		}
@@ -142,6 +144,7 @@ func TestWhatIsResentGoesOutAtOnce(t *testing.T) {
 		ids, theirs := inLine(t, env, shop, 2), inLine(t, env, other, 1)
 		told = nil
 		pause := func() {
+			env.OutOfLine(t)
 			env.Exec(t, `UPDATE events SET delivery_status = 'failed', failure_count = 5`)
 			for _, of := range []storetest.Shop{shop, other} {
 				env.Exec(t, `DELETE FROM webhook_endpoints WHERE tenant_id = $1`, of.ID.String())
@@ -209,7 +212,7 @@ func TestFailedEventsAreResentFromAnInstantUntilAnother(t *testing.T) {
 			inLine(t, env, shop, 1)
 			env.Now = env.Now.Add(time.Hour)
 		}
-		fail := func() { env.Exec(t, `UPDATE events SET delivery_status = 'failed'`) }
+		fail := func() { env.OutOfLine(t); env.Exec(t, `UPDATE events SET delivery_status = 'failed'`) }
 		resendAll(t, env, shop, time.Time{}, time.Time{}, 0)
 		fail()
 		resendAll(t, env, shop, start.Add(time.Hour), start.Add(2*time.Hour), 1)

@@ -105,7 +105,7 @@ func (s *Store) Adopt(ctx context.Context, environment merchant.Environment, now
 
 // AdoptKeys refuses keys that are not those of the database, whosever it is.
 func (s *Store) AdoptKeys(ctx context.Context, now time.Time) error {
-	if err := s.learnCompatibility(ctx); err != nil || s.vault == nil {
+	if err := s.LearnCompatibility(ctx); err != nil || s.vault == nil {
 		return err
 	}
 	return s.adoptKeys(ctx, now)

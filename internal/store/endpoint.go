@@ -73,11 +73,14 @@ func (tx *Tx) ReleaseEndpoint(e Endpoint, owner uuid.UUID, isDue *bool) {
 	tx.Then(`
 		UPDATE webhook_endpoints SET leased_until = 0
 		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND lease_owner = $3`, e.TenantID, e.ProfileID, owner)
-	tx.ThenRead(`SELECT 1 FROM events WHERE `+isInLine+` LIMIT 1`, func(rows db.Rows) error {
+	tx.ThenRead(isDueFor, func(rows db.Rows) error {
 		*isDue = rows.Next()
 		return rows.Err()
 	}, e.TenantID, e.ProfileID)
 }
+
+const isDueFor = `SELECT 1 FROM events_in_line WHERE tenant_id = $1 AND webhook_profile_id = $2
+	UNION ALL SELECT 1 FROM events WHERE ` + isInLine + ` LIMIT 1`
 
 // SaveEndpoint remembers how a receiver does, as its owner sees it at tx.At.
 func (tx *Tx) SaveEndpoint(e Endpoint, owner uuid.UUID, state EndpointState) {

@@ -85,6 +85,7 @@ func TestALeaseSaysWhereTheWorkBegins(t *testing.T) {
 			t.Errorf("with nothing to try again it says %+v", given)
 		}
 		waits := func(shop storetest.Shop, until time.Time) {
+			env.OutOfLine(t)
 			env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE tenant_id = $1`, shop.ID.String(), until.UnixMicro())
 		}
 		waits(shop, env.Now.Add(time.Minute))
@@ -116,6 +117,10 @@ func TestWhoLetsAnEndpointGoSeesWhatIsInLine(t *testing.T) {
 		if !release() {
 			t.Error("what is in line is not seen")
 		}
+		env.OutOfLine(t)
+		if !release() {
+			t.Error("what says itself that it is in line is not seen")
+		}
 		for name, change := range map[string]string{"waits": `next_attempt_at = 5`, "is sent": `next_attempt_at = NULL, delivery_status = 'delivered'`} {
 			env.Exec(t, `UPDATE events SET `+change+` WHERE tenant_id = $1`, shop.ID.String())
 			if release() {
@@ -137,6 +142,8 @@ func TestWhoHasSomethingInLineIsFound(t *testing.T) {
 		next := func(shop storetest.Shop, in time.Duration) {
 			env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE tenant_id = $1`, shop.ID.String(), env.Now.Add(in).UnixMicro())
 		}
+		env.OutOfLine(t)
+		inLine(t, env, line, 1)
 		next(soon, time.Minute)
 		next(later, time.Minute+time.Microsecond)
 		env.Exec(t, `UPDATE events SET delivery_status = 'delivered' WHERE tenant_id = $1`, done.ID.String())

@@ -22,11 +22,13 @@ type EventRow struct {
 // storedEvent is an event as it lies in its table.
 type storedEvent struct {
 	EventRow
-	tenantID  uuid.UUID
-	createdAt time.Time
+	tenantID     uuid.UUID
+	createdAt    time.Time
+	status       DeliveryStatus
+	attemptCount int
 }
 
-// events are the columns that an event is written with; those of its delivery
+// events are the columns that an event is written with; the others of its delivery
 // have values to begin with.
 var events = db.Table[storedEvent]{Name: "events", Columns: []db.Column[storedEvent]{
 	db.Field("tenant_id", func(e *storedEvent) *uuid.UUID { return &e.tenantID }),
@@ -37,18 +39,32 @@ var events = db.Table[storedEvent]{Name: "events", Columns: []db.Column[storedEv
 	db.Field("payload", func(e *storedEvent) *string { return &e.Payload }),
 	db.Field("token_sealed", func(e *storedEvent) *string { return &e.sealedToken }),
 	db.Time("created_at", func(e *storedEvent) *time.Time { return &e.createdAt }),
+	db.Field("delivery_status", func(e *storedEvent) *DeliveryStatus { return &e.status }),
+	db.Field("attempt_count", func(e *storedEvent) *int { return &e.attemptCount }),
 }}
 
 var insertEvent = events.Insert()
 
-// insertEvent writes an event with the change that it reports.
-func (tx *Tx) insertEvent(tenantID uuid.UUID, e EventRow) {
-	tx.Then(insertEvent, tx.eventValues(tenantID, e)...)
-	tx.announceEvent(tenantID, e)
+// insertEvents writes events with the change that they report. Their places in line come
+// behind all of them, so that units that commit together write each table once.
+func (tx *Tx) insertEvents(tenantID uuid.UUID, events []EventRow) {
+	for _, e := range events {
+		tx.Then(insertEvent, tx.eventValues(tenantID, e)...)
+		tx.announceEvent(tenantID, e)
+	}
+	for _, e := range events {
+		if tx.linesUp(e) {
+			tx.Then(insertInLine, tx.lineValues(tenantID, e)...)
+		}
+	}
 }
 
 func (tx *Tx) eventValues(tenantID uuid.UUID, e EventRow) []any {
-	return events.Values(&storedEvent{e, tenantID, tx.At})
+	stored := storedEvent{EventRow: e, tenantID: tenantID, createdAt: tx.At, status: DeliveryPending}
+	if tx.linesUp(e) {
+		stored.status, stored.attemptCount = DeliveryDelivered, 1
+	}
+	return events.Values(&stored)
 }
 
 func (tx *Tx) announceEvent(tenantID uuid.UUID, e EventRow) {

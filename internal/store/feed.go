@@ -52,6 +52,8 @@ func (t Tenant) HasUnnumbered(ctx context.Context, since time.Time) (bool, error
 // read, however late it was committed. Its id and its instant do not tell that, because
 // they are older than the commit. Places are at least the unit's instant in microseconds:
 // a database that was restored gives none again that a reader of the lost one went on from.
+// What the feed has is not in events_in_line any more, so that the feed is read by its own
+// columns alone; what comes in line meanwhile is numbered next time.
 func (tx *Tx) NumberEvents(tenantID uuid.UUID, since time.Time) (more bool, err error) {
 	result, err := tx.Query(`
 		INSERT INTO event_feeds (tenant_id, last_position) VALUES ($1, $2)
@@ -62,10 +64,13 @@ func (tx *Tx) NumberEvents(tenantID uuid.UUID, since time.Time) (more bool, err 
 	if err != nil {
 		return false, err
 	}
+	if err := tx.outOfLine(tenantID, firstID(since), numberedAtOnce); err != nil {
+		return false, err
+	}
 	result, err = tx.Query(`
 		UPDATE events SET feed_position = n.place
-		FROM (SELECT id, $2 + ROW_NUMBER() OVER (ORDER BY id) AS place FROM events
-			WHERE tenant_id = $1 AND feed_position IS NULL AND id >= $3 ORDER BY id LIMIT $4) AS n
+		FROM (SELECT id, $2 + ROW_NUMBER() OVER (ORDER BY id) AS place FROM events e
+			WHERE tenant_id = $1 AND feed_position IS NULL AND id >= $3 AND NOT `+EventInLine("e")+` ORDER BY id LIMIT $4) AS n
 		WHERE events.tenant_id = $1 AND events.id = n.id
 		RETURNING feed_position`, tenantID, last, firstID(since), numberedAtOnce)
 	numbered, err := db.Collect(result, err, scanPosition)
@@ -86,7 +91,8 @@ func (t Tenant) FeedStart(ctx context.Context, since time.Time) (int64, error) {
 	return first - 1, err
 }
 
-const feedColumns = `id, kind, payload, token_sealed, webhook_profile_id IS NOT NULL, delivery_status, created_at, COALESCE(feed_position, 0)`
+var feedColumns = `id, kind, payload, token_sealed, webhook_profile_id IS NOT NULL,
+	CASE WHEN ` + EventInLine("e") + ` THEN 'pending' ELSE delivery_status END, created_at, COALESCE(feed_position, 0)`
 
 // scanFeedEvent reads an event with the session's token in its payload. One whose
 // token cannot be opened is told without it, so that it does not hold up the rest.
@@ -122,14 +128,14 @@ func (t Tenant) Feed(ctx context.Context, after int64, which FeedFilter, limit i
 }
 
 func feedStatement(which FeedFilter) string {
-	return `SELECT ` + feedColumns + ` FROM events
+	return `SELECT ` + feedColumns + ` FROM events e
 		WHERE tenant_id = $1 AND feed_position IS NOT NULL AND feed_position > $2` + feedConditions[which] + `
 		ORDER BY feed_position LIMIT $3`
 }
 
 // Event reads one event.
 func (t Tenant) Event(ctx context.Context, id uuid.UUID) (FeedEvent, error) {
-	result, err := t.Query(ctx, `SELECT `+feedColumns+` FROM events WHERE tenant_id = $1 AND id = $2`, id)
+	result, err := t.Query(ctx, `SELECT `+feedColumns+` FROM events e WHERE tenant_id = $1 AND id = $2`, id)
 	found, err := db.One(result, err, t.scanFeedEvent)
 	if errors.Is(err, db.ErrNoRow) {
 		err = ErrNoEvent

@@ -215,7 +215,8 @@ func (s *Store) EndpointsDue(ctx context.Context, within time.Duration) ([]Endpo
 		WHERE p.kind = 'webhook_profile'
 			AND NOT EXISTS (SELECT 1 FROM webhook_endpoints w
 				WHERE w.tenant_id = p.tenant_id AND w.webhook_profile_id = p.id AND w.paused_until > db_now() + $1)
-			AND (EXISTS (SELECT 1 FROM events e
+			AND (EXISTS (SELECT 1 FROM events_in_line l WHERE l.tenant_id = p.tenant_id AND l.webhook_profile_id = p.id)
+			OR EXISTS (SELECT 1 FROM events e
 				WHERE e.tenant_id = p.tenant_id AND e.webhook_profile_id = p.id
 					AND e.delivery_status = 'pending' AND e.next_attempt_at IS NULL)
 			OR EXISTS (SELECT 1 FROM events e
@@ -357,10 +358,12 @@ func (s *Store) ReadArrears(ctx context.Context, service, world time.Time) (a Ar
 // oldestEvent is for how long the oldest event that is in line or waits for another try is
 // not delivered. Its id tells when it was made.
 func (s *Store) oldestEvent(ctx context.Context, now time.Time) (oldest time.Duration, err error) {
-	for _, which := range []string{
-		`delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL`, `next_attempt_at IS NOT NULL`,
+	for _, query := range []string{
+		`SELECT event_id FROM events_in_line ORDER BY event_id LIMIT 1`,
+		`SELECT id FROM events WHERE delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL ORDER BY id LIMIT 1`,
+		`SELECT id FROM events WHERE next_attempt_at IS NOT NULL ORDER BY id LIMIT 1`,
 	} {
-		result, err := s.Query(ctx, `SELECT id FROM events WHERE `+which+` ORDER BY id LIMIT 1`)
+		result, err := s.Query(ctx, query)
 		id, err := db.One(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 		if errors.Is(err, db.ErrNoRow) {
 			continue
@@ -379,7 +382,7 @@ func (s *Store) oldestEvent(ctx context.Context, now time.Time) (oldest time.Dur
 func (s *Store) DeliveryBacklog(ctx context.Context) (map[string]int, error) {
 	type backlog struct{ inLine, waiting int }
 	result, err := s.Query(ctx, `
-		SELECT (SELECT COUNT(*) FROM events
+		SELECT (SELECT COUNT(*) FROM events_in_line) + (SELECT COUNT(*) FROM events
 				WHERE delivery_status = 'pending' AND next_attempt_at IS NULL AND webhook_profile_id IS NOT NULL),
 			(SELECT COUNT(*) FROM events WHERE next_attempt_at IS NOT NULL)`)
 	b, err := db.One(result, err, func(r db.Rows) (b backlog, err error) { return b, r.Scan(&b.inLine, &b.waiting) })

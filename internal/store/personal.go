@@ -181,6 +181,7 @@ var PersonalTables = []PersonalTable{
 		notice_send`},
 	{Name: "api_keys", Kept: "tenant_id id name prefix created_at last_used_at revoked_at scopes", Secret: "key_hash"},
 	{Name: "setup_records", Kept: "tenant_id id kind document active created_at updated_at version", Secret: "secrets"},
+	{Name: "events_in_line", Kept: "tenant_id webhook_profile_id event_id"},
 	{Name: "webhook_endpoints", Kept: "tenant_id webhook_profile_id lease_owner leased_until failure_count pause_count paused_until"},
 	{Name: "rebill_pauses", Kept: "tenant_id gateway_id reason reason_code since paused_until"},
 	{Name: "service_clock", Kept: "id offset_us"},

@@ -78,9 +78,9 @@ func forgetSessions(lock string) string {
 type Past struct{ Service, Real time.Time }
 
 // forgetEvents leaves what is still to be delivered.
-const forgetEvents = `DELETE FROM events WHERE tenant_id = $1 AND id IN (
-		SELECT id FROM events WHERE tenant_id = $1 AND id < $2 AND created_at < $3
-			AND (delivery_status <> 'pending' OR webhook_profile_id IS NULL)
+var forgetEvents = `DELETE FROM events WHERE tenant_id = $1 AND id IN (
+		SELECT id FROM events e WHERE tenant_id = $1 AND id < $2 AND created_at < $3
+			AND (delivery_status <> 'pending' OR webhook_profile_id IS NULL) AND NOT ` + EventInLine("e") + `
 		ORDER BY id LIMIT $4)
 	RETURNING id`
 

@@ -23,6 +23,8 @@ type Store struct {
 	onEvents    func(Endpoint)
 	// tokensHidden says that no token of a session lies open in the database.
 	tokensHidden atomic.Bool
+	// namesLine says that every program knows events_in_line.
+	namesLine atomic.Bool
 }
 
 // maxCached bounds the memory that tenants and keys take who are seldom seen.
@@ -53,6 +55,8 @@ type Tx struct {
 	announced []Endpoint
 	// actor is who the audit trail names.
 	actor Actor
+	// namesLine is as in Store, and the same for all of the unit.
+	namesLine bool
 }
 
 // Write runs work as one unit: everything it does through tx is committed
@@ -61,7 +65,7 @@ type Tx struct {
 func (s *Store) Write(ctx context.Context, at time.Time, work func(*Tx) error) error {
 	var tx Tx
 	err := s.DB.Write(ctx, at, func(unit *db.Tx) error {
-		tx = Tx{Tx: unit, actor: ActorOf(ctx)}
+		tx = Tx{Tx: unit, actor: ActorOf(ctx), namesLine: s.namesLine.Load()}
 		return work(&tx)
 	})
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 // the one before use the database side by side, and the older one may be brought
 // back. Until FinishUpgrade everything is written as both can read it. From then on
 // older programs are refused, and what they could not have read is written: texts
-// that are bound to their rows, and tokens that are hidden.
+// that are bound to their rows, tokens that are hidden, and events that are in line in a table of their own.
 //
 // A database that this version has made is in that state from the beginning. The
 // next version will ask for it, and know no other.
@@ -40,10 +40,13 @@ func (s *Store) note(c compatibility) {
 	if c.tokensHidden {
 		s.tokensHidden.Store(true)
 	}
+	if c.oldest >= lineSchema {
+		s.namesLine.Store(true)
+	}
 }
 
-// learnCompatibility reads what may be written.
-func (s *Store) learnCompatibility(ctx context.Context) error {
+// LearnCompatibility reads what may be written.
+func (s *Store) LearnCompatibility(ctx context.Context) error {
 	result, err := s.Query(ctx, `SELECT `+compatibilityColumns)
 	c, err := db.One(result, err, func(r db.Rows) (c compatibility, err error) { return c, r.Scan(c.fields()...) })
 	if err == nil {
@@ -55,7 +58,7 @@ func (s *Store) learnCompatibility(ctx context.Context) error {
 // UpgradeIsOpen tells that something is still written, or lies there, as programs of
 // the version before need it.
 func (s *Store) UpgradeIsOpen() bool {
-	return !s.tokensHidden.Load() || s.vault != nil && !s.vault.BindsRows()
+	return !s.tokensHidden.Load() || !s.namesLine.Load() || s.vault != nil && !s.vault.BindsRows()
 }
 
 // FinishUpgrade is told that no program of an older version runs any more, nor will.
@@ -65,13 +68,13 @@ func (s *Store) UpgradeIsOpen() bool {
 func (s *Store) FinishUpgrade(ctx context.Context, now time.Time, progress func(done, total int)) (done int, err error) {
 	err = s.Write(ctx, now, func(tx *Tx) error {
 		tx.Then(`UPDATE tenants SET setup_version = setup_version + 1
-			WHERE EXISTS (SELECT 1 FROM schema_compatibility WHERE oldest_version < $1)`, boundSchema)
-		tx.Then(`UPDATE schema_compatibility SET oldest_version = $1 WHERE oldest_version < $1`, boundSchema)
+			WHERE EXISTS (SELECT 1 FROM schema_compatibility WHERE oldest_version < $1)`, lineSchema)
+		tx.Then(`UPDATE schema_compatibility SET oldest_version = $1 WHERE oldest_version < $1`, lineSchema)
 		tx.Audit(databaseDeed("database.finish_upgrade", map[string]any{"schema": SchemaVersion}))
 		return nil
 	})
 	if err == nil {
-		err = s.learnCompatibility(ctx)
+		err = s.LearnCompatibility(ctx)
 	}
 	if err != nil {
 		return 0, err

@@ -76,6 +76,8 @@ func fillForWalks(t *testing.T, env *storetest.Env, many int) storetest.Place {
 	for _, table := range []string{"leads", "sessions", "orders", "transactions", "subscriptions", "events"} {
 		multiply(t, env, table, 1, many, made)
 	}
+	env.Exec(t, `INSERT INTO events_in_line SELECT tenant_id, webhook_profile_id, id FROM events
+		WHERE delivery_status = 'delivered' AND webhook_profile_id IS NOT NULL AND RIGHT(event_key, 2) = '01' AND id NOT IN (SELECT event_id FROM events_in_line)`)
 	env.Exec(t, "VACUUM ANALYZE")
 	middle := uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", many/2))
 	from := env.Now.AddDate(0, 0, -1)

@@ -6,7 +6,7 @@
 // text: what is signed and sent later is those very bytes, whatever becomes of
 // the records meanwhile.
 //
-// The event's row is also its place in line (docs/adr/0010). Deliverer
+// The event is its own place in line (docs/adr/0010, 0051). Deliverer
 // (deliverer.go) is told by the store when a committed unit has put an event
 // into line, by the queue when a sweep found work that nobody does, and by
 // timers of its own when a retry comes due. Each time it drains one endpoint

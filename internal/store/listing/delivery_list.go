@@ -36,13 +36,29 @@ type DeliveryFilter struct {
 }
 
 func (f DeliveryFilter) query(s Paging) (sql string, args []any) {
-	where, args := and(slices.Concat(when("webhook_profile_id = $%d", f.ProfileID), when("delivery_status = $%d", string(f.Status)),
+	where, args := and(slices.Concat(when("webhook_profile_id = $%d", f.ProfileID), statusIs(f.Status),
 		when("kind = $%d", string(f.Kind)), period("created_at", f.CreatedFrom, f.CreatedBefore), s.beyond("id")))
-	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM events WHERE tenant_id = $1 AND webhook_profile_id IS NOT NULL%s%s LIMIT %d`,
+	return fmt.Sprintf(`SELECT `+deliveryColumns+` FROM events e WHERE tenant_id = $1 AND webhook_profile_id IS NOT NULL%s%s LIMIT %d`,
 		where, s.order("id"), s.Limit), args
 }
 
-const deliveryColumns = `id, tenant_id, webhook_profile_id, kind, delivery_status, created_at, next_attempt_at`
+// statusIs asks for deliveries by their status. An event in line has the one that it will
+// have, but never that of a failure.
+func statusIs(status store.DeliveryStatus) []condition {
+	switch status {
+	case store.DeliveryPending:
+		return []condition{{text: "(e.delivery_status = 'pending' OR " + store.EventInLine("e") + ")"}}
+	case store.DeliveryDelivered:
+		return []condition{{text: "e.delivery_status = 'delivered' AND NOT " + store.EventInLine("e")}}
+	default:
+		return when("e.delivery_status = $%d", string(status))
+	}
+}
+
+// deliveryStatus is how far the delivery of an event has come.
+var deliveryStatus = `CASE WHEN ` + store.EventInLine("e") + ` THEN 'pending' ELSE e.delivery_status END`
+
+var deliveryColumns = `id, tenant_id, webhook_profile_id, kind, ` + deliveryStatus + `, created_at, next_attempt_at`
 
 func scanDelivery(r db.Rows) (d DeliveryRecord, err error) {
 	return d, r.Scan(&d.EventID, &d.TenantID, &d.ProfileID, &d.Kind, &d.Status, db.Instant{To: &d.CreatedAt}, db.Instant{To: &d.NextAttemptAt})
@@ -70,7 +86,7 @@ func deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Pagi
 // Delivery reads one delivery with its attempts.
 func Delivery(ctx context.Context, t store.Tenant, eventID uuid.UUID) (DeliveryRecord, error) {
 	result, err := t.Query(ctx, `
-		SELECT `+deliveryColumns+` FROM events
+		SELECT `+deliveryColumns+` FROM events e
 		WHERE tenant_id = $1 AND id = $2 AND webhook_profile_id IS NOT NULL`, eventID)
 	record, err := db.One(result, err, scanDelivery)
 	if store.IsNotFound(err) {

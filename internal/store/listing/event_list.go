@@ -44,9 +44,11 @@ const eventAbout = `substr(e.event_key, length(e.kind) + 2, 36)`
 
 var eventSearch = searched[EventRecord]{
 	table: "events", name: "e", scan: scanEvent, id: func(e *EventRecord) uuid.UUID { return e.ID },
-	query: `SELECT e.id, e.tenant_id, e.kind, e.webhook_profile_id, e.delivery_status, e.attempt_count, e.created_at, e.next_attempt_at, ` + eventAbout + `
-		FROM events e WHERE e.tenant_id = $1`,
+	query: `SELECT ` + eventColumns + ` FROM events e WHERE e.tenant_id = $1`,
 }
+
+var eventColumns = `e.id, e.tenant_id, e.kind, e.webhook_profile_id, ` + deliveryStatus + `,
+	CASE WHEN ` + store.EventInLine("e") + ` THEN 0 ELSE e.attempt_count END, e.created_at, e.next_attempt_at, ` + eventAbout
 
 func scanEvent(r db.Rows) (e EventRecord, err error) {
 	err = r.Scan(&e.ID, &e.TenantID, &e.Kind, &e.ProfileID, &e.Status, &e.Tries, db.Instant{To: &e.CreatedAt}, db.Instant{To: &e.NextAttemptAt}, &e.About)
@@ -63,7 +65,7 @@ func (f EventSearch) ways() []conditions {
 		c.indexed = append(when("e.webhook_profile_id = $%d", f.ProfileID), condition{text: "e.delivery_status = 'failed'"})
 	} else {
 		c.passing = slices.Concat(c.passing, when("e.webhook_profile_id = $%d", f.ProfileID),
-			when("e.webhook_profile_id IS NOT NULL AND e.delivery_status = $%d", string(f.Status)))
+			onlyIf(f.Status != "", "e.webhook_profile_id IS NOT NULL"), statusIs(f.Status))
 	}
 	c.passing = append(c.passing, onlyIf(f.IsWaiting, "e.webhook_profile_id IS NOT NULL AND e.next_attempt_at IS NOT NULL")...)
 	return waysOf(f.Text, c, func(w words) []conditions {

@@ -73,16 +73,15 @@ const (
 	refundsOf        = somePayments + `x.refund_of IN `
 	strayPayments    = somePayments + `x.lead_id IS NULL AND x.email <> '' AND lower(x.email) IN `
 	sessionsOfLeads  = `SELECT s.id FROM sessions s WHERE s.tenant_id = $1 AND s.lead_id IN `
-	eventsTold       = `SELECT e.id, e.tenant_id, e.kind, e.webhook_profile_id, e.delivery_status, e.attempt_count, e.created_at, e.next_attempt_at, ` + eventAbout + `, e.payload
-		FROM events e WHERE e.tenant_id = $1 AND `
-	eventsByID   = eventsTold + `e.id IN `
-	eventsAbout  = eventsTold + eventAbout + ` IN `
-	importsByID  = store.ReadImports + ` AND i.id IN `
-	agreementsOf = `SELECT a.transaction_id, a.acceptance_mode, a.language, a.text_version, a.accepted_at FROM mandate_acceptances a
+	importsByID      = store.ReadImports + ` AND i.id IN `
+	agreementsOf     = `SELECT a.transaction_id, a.acceptance_mode, a.language, a.text_version, a.accepted_at FROM mandate_acceptances a
 		WHERE a.tenant_id = $1 AND a.transaction_id IN `
 )
 
 var (
+	eventsTold            = `SELECT ` + eventColumns + `, e.payload FROM events e WHERE e.tenant_id = $1 AND `
+	eventsByID            = eventsTold + `e.id IN `
+	eventsAbout           = eventsTold + eventAbout + ` IN `
 	paymentsByID          = transactionSearch.query + ` AND t.id IN `
 	sessionsByID          = sessionSearch.query + ` AND s.id IN `
 	leadsByID             = leadSearch.query + ` AND l.id IN `

@@ -878,6 +878,12 @@ CREATE INDEX compared_lines_import_idx ON compared_lines (tenant_id, import_id, 
 CREATE INDEX events_endpoint_idx ON events (tenant_id, webhook_profile_id, id) WHERE webhook_profile_id IS NOT NULL;
 CREATE INDEX transactions_reported_refund_idx ON transactions (tenant_id, substr(merchant_transaction_id, 1, 13))
     WHERE type = 'sdd_refund' AND refund_of IS NULL;
+CREATE TABLE events_in_line (
+    tenant_id          TEXT NOT NULL,
+    webhook_profile_id TEXT NOT NULL,
+    event_id           TEXT NOT NULL,
+    CONSTRAINT events_in_line_webhook_profile_id_event_id_key PRIMARY KEY (tenant_id, webhook_profile_id, event_id)
+) STRICT;
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -923,8 +929,9 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 37, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 38, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
-INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 23);
+INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 38);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_processed_idx', '1000000 1000000 1 1');

@@ -115,6 +115,15 @@ func (e *Env) databaseNow() time.Time {
 	return e.Now
 }
 
+// OutOfLine has every event say by its own columns that it is in line, as one does that was
+// put there before an upgrade was finished: a test may write into them.
+func (e *Env) OutOfLine(t testing.TB) {
+	t.Helper()
+	e.Exec(t, `UPDATE events SET delivery_status = 'pending', attempt_count = 0
+		WHERE (tenant_id, webhook_profile_id, id) IN (SELECT tenant_id, webhook_profile_id, event_id FROM events_in_line)`)
+	e.Exec(t, `DELETE FROM events_in_line`)
+}
+
 // Written is what a database makes of an attempt that it writes now.
 func (e *Env) Written(a *payment.Attempt) {
 	a.NextLookupAt, a.Silence = e.databaseNow().Add(a.Silence), 0
@@ -129,6 +138,11 @@ func (e *Env) ReopenWith(t testing.TB, options store.Options) *store.Store {
 	opened, err := store.Open(t.Context(), e.URL, options)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if opened.Ready(t.Context()) == nil {
+		if err := opened.LearnCompatibility(t.Context()); err != nil { // as every process begins
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
 		if err := opened.Close(); err != nil {
