@@ -88,7 +88,7 @@ func (w *wire) mend() {
 // told to.
 func TestAHangingDatabase(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	address, err := url.Parse(env.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func elsewhere(t *testing.T, env *storetest.Env) backup.Target {
 
 func TestABackupIsRestoredAsItWas(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		path, made := write(t, env)
 		before := env.Dump(t)
@@ -105,7 +105,7 @@ func TestABackupIsRestoredAsItWas(t *testing.T) {
 // TestSumsBeyondCounting has amounts that others have sent, which no 64 bits can sum up.
 func TestSumsBeyondCounting(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		shop := business(t, env)
 		env.Settle(t, env.Attempt(t, env.Session(t, shop)), payment.Outcome{Verdict: payment.VerdictApproved})
 		env.Exec(t, `UPDATE transactions SET amount_minor = 9000000000000000000`)
@@ -119,7 +119,7 @@ func TestSumsBeyondCounting(t *testing.T) {
 // TestARestoredDatabaseCountsItsDaysAnew backs up counts that are wrong, as whoever loads rows past their triggers has them.
 func TestARestoredDatabaseCountsItsDaysAnew(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		env.Exec(t, `UPDATE count_changes SET records = 7`)
 		path, _ := write(t, env)
@@ -147,7 +147,7 @@ func TestARestoredDatabaseCountsItsDaysAnew(t *testing.T) {
 // is not let in again by the cookie, the link or the token that lies in the backup.
 func TestARestoreSignsEverybodyOut(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		ada := store.Operator{
 			ID: payment.NewID(), Email: "ada@counter.example", Role: store.Administrator, Tenants: store.TenantSet{All: true}, Status: store.OperatorActive,
 			CreatedAt: env.Now, UpdatedAt: env.Now,
@@ -192,7 +192,7 @@ func TestARestoreSignsEverybodyOut(t *testing.T) {
 
 func TestABackupTellsNothingWithoutItsKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		path, _ := write(t, env)
 		text, err := os.ReadFile(path)
@@ -218,7 +218,7 @@ func TestABackupTellsNothingWithoutItsKey(t *testing.T) {
 
 func TestABackupThatWasChangedIsRefused(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		path, _ := write(t, env)
 		whole, err := os.ReadFile(path)
@@ -259,7 +259,7 @@ func TestABackupThatWasChangedIsRefused(t *testing.T) {
 // TestARestoreThatIsBrokenOff leaves no database that a server would take for a whole one.
 func TestARestoreThatIsBrokenOff(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		path, made := write(t, env)
 		target, brokenOff := elsewhere(t, env), errors.New("broken off")
@@ -303,7 +303,7 @@ func TestARestoreThatIsBrokenOff(t *testing.T) {
 
 func TestARestoreDestroysNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		path, _ := write(t, env)
 		before := env.Dump(t)

@@ -104,7 +104,7 @@ func wantOnce(t *testing.T, names []string) int {
 // they were put, one was fetched.
 func TestNothingIsCollectedTwiceAfterARestore(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		d := openBankDrill(t, env)
 		monthly := apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"}
 		d.pay(t, monthly)

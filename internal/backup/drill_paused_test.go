@@ -71,7 +71,7 @@ func TestAPeriodThatWasPausedIsNotCollectedTwiceAfterARestore(t *testing.T) {
 	for name, isEarly := range map[string]bool{"saved before the announcement": true, "saved after it": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 				d := openBankDrill(t, env)
 				d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
 				d.Advance(t, 24*24*time.Hour)
@@ -97,7 +97,7 @@ func TestAPeriodThatWasPausedIsNotCollectedTwiceAfterARestore(t *testing.T) {
 // in, the rebill seems to be in no file, and a pause would have it collected once more under another name.
 func TestWhatTheBankHasIsNotWithdrawnAfterARestore(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		d := openBankDrill(t, env)
 		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
 		d.Advance(t, 24*24*time.Hour)
@@ -124,7 +124,7 @@ func TestWhatTheBankHasIsNotWithdrawnAfterARestore(t *testing.T) {
 // new one.
 func TestARebillAtAnotherPriceFindsItsPlaceAfterARestore(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		d := openBankDrill(t, env)
 		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
 		d.Advance(t, 24*24*time.Hour)

@@ -69,7 +69,7 @@ func lostRefund(t *testing.T, env *storetest.Env) (after *bankDrill, restored *s
 // Whoever gives back all that is left then gives back what is.
 func TestARefundThatTheBankHasIsNotLeftAfterARestore(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		after, restored := lostRefund(t, env)
 		after.refund(t, restored, "").WantDetail(t, http.StatusConflict, "The database was restored, and nobody has made sure yet what the bank was sent since the backup. Refund once its account goes on.")
 		if _, err := after.App.Banking.Resume(t.Context(), after.account(t)); err != nil {
@@ -93,7 +93,7 @@ func TestARefundThatTheBankHasIsNotLeftAfterARestore(t *testing.T) {
 // TestALostRefundThatIsAskedForAgainIsTheSame: also where its file is got from the bank's portal.
 func TestALostRefundThatIsAskedForAgainIsTheSame(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		after, restored := lostRefund(t, env)
 		names := after.sent(t)
 		portal := filepath.Join(t.TempDir(), "portal.xml")
@@ -118,7 +118,7 @@ func TestALostRefundThatIsAskedForAgainIsTheSame(t *testing.T) {
 // TestALostRefundThatTheBankRefusedIsLeft: what the bank says of it is read while the account waits, when nobody has asked for it here.
 func TestALostRefundThatTheBankRefusedIsLeft(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		after, restored := lostRefund(t, env)
 		names := after.sent(t)
 		account := after.account(t)

@@ -64,7 +64,7 @@ func TestALostRefundOfAPaymentThatWasOpenAtTheBackup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+			storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 				after, restored := refundedSince(t, env)
 				debits, transfers := after.read(t, 0), after.read(t, 1)
 				after.hear(t, "a.xml", answer(messageID.FindStringSubmatch(transfers)[1], endToEnd.FindStringSubmatch(transfers)[1]))
@@ -106,7 +106,7 @@ func cameBack(refund string) string {
 // and its refund is opened after that. The refund's answer, which lies there first, is heard a third time.
 func TestALostRefundOfALostRebill(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		d := openBankDrill(t, env)
 		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
 		d.Advance(t, 24*24*time.Hour)
@@ -136,7 +136,7 @@ func TestALostRefundOfALostRebill(t *testing.T) {
 // TestAnAnswerThatCannotBeOpenedHoldsNothing: the key of one answer is gone, and another was taken in by a clock that was behind.
 func TestAnAnswerThatCannotBeOpenedHoldsNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		after, restored := refundedSince(t, env)
 		refund := endToEnd.FindStringSubmatch(after.read(t, 1))[1]
 		after.hear(t, "shut.xml", booking("S", "CRDT", "RCDT", "ESCT", "NOTPROVIDED", "1.00", ""))
@@ -161,7 +161,7 @@ func TestAnAnswerThatCannotBeOpenedHoldsNothing(t *testing.T) {
 // them is taken for gone while the rebill is in a file that was taken in, but is not opened yet: the one before it is not settled.
 func TestALostRebillThatCameBackWithoutItsName(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		d := openBankDrill(t, env)
 		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
 		d.Advance(t, 24*24*time.Hour)

@@ -30,7 +30,7 @@ func TestRestoreDrill(t *testing.T) {
 	for name, isEarly := range map[string]bool{"asked first": false, "files first, for the gateway is away": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.Each(t, func(t *testing.T, env *storetest.Env) { drill(t, env, isEarly) })
+			storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) { drill(t, env, isEarly) })
 		})
 	}
 }

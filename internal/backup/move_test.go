@@ -54,7 +54,7 @@ func letGo(t *testing.T, env *storetest.Env) {
 // and goes on selling, billing and delivering at each place.
 func TestAMovedShopGoesOn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		ledger := &processor{MemoryLedger: sandbox.NewMemoryLedger()}
 		options := apptest.Options{Adapters: map[string]gateway.Kind{sandbox.Name: sandbox.Kind(ledger, sandbox.Options{})}}
 		first := apptest.Open(t, env, options)
@@ -134,7 +134,7 @@ func withoutMoves(dump string) (rest string, moves int) {
 
 func TestAMoveChangesNoValue(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		before := env.Dump(t)
 		letGo(t, env)
@@ -170,7 +170,7 @@ func TestAMoveChangesNoValue(t *testing.T) {
 
 func TestAMoveIsRefused(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		t.Run("while a server runs", func(t *testing.T) {
 			s := apptest.Start(t, env, apptest.Options{})
@@ -212,7 +212,7 @@ func TestAMoveIsRefused(t *testing.T) {
 			}
 		})
 		t.Run("into a database that is in use", func(t *testing.T) {
-			for _, taken := range []*storetest.Env{storetest.SQLite(t), storetest.Postgres(t)} {
+			for _, taken := range []*storetest.Env{storetest.SQLite(t), storetest.FreshPostgres(t)} {
 				business(t, taken)
 				before := taken.Dump(t)
 				if _, err := moving(env, taken).Run(t.Context()); err == nil {
@@ -236,7 +236,7 @@ func TestAMoveIsRefused(t *testing.T) {
 // TestAMoveBesideACommand: one that waits for an answer would go on in the old database, and say what it has done there.
 func TestAMoveBesideACommand(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		command := env.Reopen(t)
 		if _, err := command.Tenants(t.Context()); err != nil { // what it has found it asks about
@@ -265,7 +265,7 @@ func TestAServerThatWasOutOfTouch(t *testing.T) {
 	for mark, says := range map[string]string{"moved/": "sepad move", "restoring/": "sepad restore"} {
 		t.Run(mark, func(t *testing.T) {
 			t.Parallel()
-			env := storetest.Postgres(t)
+			env := storetest.FreshPostgres(t)
 			s := apptest.Open(t, env, apptest.Options{})
 			s.Completed(t, apptest.Direct())
 			letGo(t, env)
@@ -290,7 +290,7 @@ func TestAServerThatWasOutOfTouch(t *testing.T) {
 // databases one can be used, whichever it is.
 func TestAMoveThatIsBrokenOffAtItsEnd(t *testing.T) {
 	t.Parallel()
-	env, there := storetest.SQLite(t), storetest.Postgres(t)
+	env, there := storetest.SQLite(t), storetest.FreshPostgres(t)
 	business(t, env)
 	letGo(t, env)
 	letGo(t, there)
@@ -329,7 +329,7 @@ func TestAMoveThatIsBrokenOffAtItsEnd(t *testing.T) {
 // was copied, also where the move is broken off and the old database opened again.
 func TestNobodyUsesANewDatabaseBeforeItIsComplete(t *testing.T) {
 	t.Parallel()
-	env, there := storetest.SQLite(t), storetest.Postgres(t)
+	env, there := storetest.SQLite(t), storetest.FreshPostgres(t)
 	business(t, env)
 	letGo(t, env)
 	there.Vault = env.Vault

@@ -15,7 +15,7 @@ import (
 // two would give its place to the other's, which is not marked yet.
 func TestTwoRestoresAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		business(t, env)
 		path, made := write(t, env)
 		target := elsewhere(t, env)
@@ -44,7 +44,7 @@ func TestTwoRestoresAtOnce(t *testing.T) {
 // made. Its own time is too late to begin with.
 func TestARestoreOfWhatStillWaited(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		shop := business(t, env)
 		_, made := write(t, env)
 		want := made.CreatedAt

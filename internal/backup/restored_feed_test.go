@@ -16,7 +16,7 @@ import (
 // goes on from there is given what happens now.
 func TestAPlaceInALostFeedMissesNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		shop := business(t, env)
 		path, _ := write(t, env)
 		for range 3 {

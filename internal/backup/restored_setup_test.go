@@ -11,7 +11,7 @@ import (
 // version, which no set-up of the restored database may have.
 func TestARestoredSetUpIsNotTakenForALostOne(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		shop := business(t, env)
 		path, _ := write(t, env)
 		const changes = 3

@@ -39,7 +39,7 @@ func TestARebillWithoutAnAnswerIsAskedAboutSoonInsideTheProcess(t *testing.T) {
 // TestADatabaseThatDoesNotAnswerSetsNobodyAside: it is no fault of a subscription, which is billed by the next sweep.
 func TestADatabaseThatDoesNotAnswerSetsNobodyAside(t *testing.T) {
 	t.Parallel()
-	d := newDesk(checkouttest.Open(t, storetest.Postgres(t)))
+	d := newDesk(checkouttest.Open(t, storetest.FreshPostgres(t)))
 	sub := d.due(t)
 	d.Gateway.Answer(approved)
 	holder, err := d.Env.DB(t).BeginTx(t.Context(), nil)
@@ -70,7 +70,7 @@ func TestADatabaseThatDoesNotAnswerSetsNobodyAside(t *testing.T) {
 // other from being sent. The gateway is asked about it later.
 func TestARowThatIsHeldDoesNotEndBilling(t *testing.T) {
 	t.Parallel()
-	d := newDesk(checkouttest.Open(t, storetest.Postgres(t)))
+	d := newDesk(checkouttest.Open(t, storetest.FreshPostgres(t)))
 	sub := d.due(t)
 	holder, err := d.Env.DB(t).BeginTx(t.Context(), nil)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestSessionsRunOut(t *testing.T) {
 // TestASessionWhoseRowIsHeldHoldsUpNoOther: whoever forgets a transaction in psql stops what is due of that row alone.
 func TestASessionWhoseRowIsHeldHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	till := checkouttest.Open(t, storetest.Postgres(t))
+	till := checkouttest.Open(t, storetest.FreshPostgres(t))
 	held := till.Session(t, storetest.ExpiresIn(time.Hour)).Session
 	free := till.Session(t, storetest.ExpiresIn(2*time.Hour)).Session
 	holder, err := till.Env.DB(t).BeginTx(t.Context(), nil)

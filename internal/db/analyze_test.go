@@ -9,7 +9,7 @@ import (
 
 func TestTablesThatHaveGrownAreAnalyzed(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	tenant := env.Tenant(t)
 	analyzed := func() int {
 		return storetest.Scalar[int](t, env, "SELECT COUNT(*) FROM pg_stat_user_tables WHERE relname = 'leads' AND last_analyze IS NOT NULL")

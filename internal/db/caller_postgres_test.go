@@ -15,7 +15,7 @@ import (
 // others want of the database goes on.
 func TestALockStopsNobodyElse(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	process := env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{MaxConnections: 4}})
 	const read = "SELECT 1 FROM service_clock"
 	// Every connection knows the statement already: it is sent, and fails while its rows are waited for.
@@ -80,7 +80,7 @@ func TestALockStopsNobodyElse(t *testing.T) {
 // TestWhatIsSentRunsToItsEnd has a caller leave while his unit waits for a row: it was sent, and is committed.
 func TestWhatIsSentRunsToItsEnd(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	shop := env.Tenant(t)
 	const take = `UPDATE tenants SET setup_version = setup_version + 100 WHERE id = $1`
 	holds, release, released := make(chan struct{}), make(chan struct{}), make(chan error, 1)

@@ -11,7 +11,7 @@ import (
 // that does not answer.
 func TestClosingDoesNotWaitForWhatHangs(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	process := env.ReopenWith(t, store.Options{Vault: env.Vault})
 	underWay, err := process.Query(t.Context(), "SELECT 1")
 	if err != nil {
@@ -27,7 +27,7 @@ func TestClosingDoesNotWaitForWhatHangs(t *testing.T) {
 // standby, would refuse to write for as long as it is kept.
 func TestConnectionsThatOnlyReadAreGivenUp(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	whole := func(text string) {
 		t.Helper()
 		err := env.Store.Write(t.Context(), env.Now, func(tx *store.Tx) error {

@@ -26,7 +26,7 @@ type queue struct {
 
 func newQueue(t *testing.T) *queue {
 	t.Helper()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	db.WaitForRows(env.Store.DB)
 	shop := env.Shop(t)
 	key, text := env.APIKey(t, shop.ID)

@@ -48,7 +48,7 @@ func gatherLooks(t *testing.T, env *storetest.Env, looks ...func()) {
 
 func TestLooksShareAnExchange(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	shops := []string{env.Shop(t).Tenant.Name, env.Shop(t).Tenant.Name}
 	want := func(name string, times int64) func() {
 		return func() {
@@ -76,7 +76,7 @@ func TestLooksShareAnExchange(t *testing.T) {
 
 func TestACallerLeavesALook(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	release := hold(t, env, "LOCK TABLE tenants")
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func TestACallerLeavesALook(t *testing.T) {
 // TestLooksTogetherReadByTheirKeys: a plan is kept that was made while PostgreSQL knew next to nothing of the tables.
 func TestLooksTogetherReadByTheirKeys(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	shop := env.Shop(t)
 	session := env.Session(t, shop)
 	for name, look := range map[string]func() error{

@@ -38,7 +38,7 @@ func hold(t *testing.T, env *storetest.Env, statement string) (release func()) {
 func TestPaymentsShareCommits(t *testing.T) {
 	t.Parallel()
 	const payments = 7
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	db.WaitForRows(env.Store.DB)
 	shop := env.Shop(t)
 	blocked, free := make([]payment.Change, db.SharedLanes), make([]payment.Change, payments)
@@ -154,7 +154,7 @@ func TestAHeldRowHoldsUpNobodyElse(t *testing.T) {
 	} {
 		t.Run(of.kind, func(t *testing.T) {
 			t.Parallel()
-			env := storetest.Postgres(t)
+			env := storetest.FreshPostgres(t)
 			// Who waits alone has a connection: there are more than of those.
 			env.Store = env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{MaxConnections: 4 * db.SharedLanes}})
 			shop := env.Shop(t)

@@ -28,7 +28,7 @@ func withSetting(url, setting string) string {
 // same.
 func TestDeadlockVictimsAreRunAgain(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	env.URL = withSetting(env.URL, "deadlock_timeout=50")
 	process := env.Reopen(t)
 	one, other := env.Tenant(t), env.Tenant(t)
@@ -71,7 +71,7 @@ func TestCancelledUnit(t *testing.T) {
 
 	t.Run("a caller who leaves between two statements takes all of the unit back", func(t *testing.T) {
 		t.Parallel()
-		env := storetest.Postgres(t)
+		env := storetest.FreshPostgres(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		err := env.Store.Write(ctx, env.Now, func(tx *store.Tx) error {
 			addNote(tx, "one")
@@ -91,7 +91,7 @@ func TestCancelledUnit(t *testing.T) {
 
 	t.Run("a caller who leaves while a pipeline waits for a lock leaves all of it or nothing", func(t *testing.T) {
 		t.Parallel()
-		env := storetest.Postgres(t)
+		env := storetest.FreshPostgres(t)
 		testCancelledPipeline(t, env)
 		wantHealthy(t, env)
 	})
@@ -138,7 +138,7 @@ func testCancelledPipeline(t *testing.T, env *storetest.Env) {
 // connection.
 func TestALeaverBreaksNoConnection(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	admin := env.DB(t)
 	holder, err := admin.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -199,7 +199,7 @@ func wantHealthy(t *testing.T, env *storetest.Env) {
 
 func TestOneConnectionIsEnough(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	process := env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{MaxConnections: 1}})
 	if err := process.Migrate(t.Context()); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // TestAFullDiskIsFoundOut has a disk on which the row that /readyz writes still finds its place.
 func TestAFullDiskIsFoundOut(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	admin := env.DB(t)
 	disk := smallDisk(t, admin)
 	place := "small_" + strings.ToLower(filepath.Base(disk))
@@ -55,7 +55,7 @@ func TestAFullDiskIsFoundOut(t *testing.T) {
 // TestALimitIsNoFullDisk has a server that bounds the files which are tried.
 func TestALimitIsNoFullDisk(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	env.URL = withSetting(env.URL, "temp_file_limit=64")
 	if err := env.Reopen(t).HasRoom(t.Context()); err != nil {
 		t.Error(err)

@@ -16,7 +16,7 @@ import (
 // it has read for it: nothing from end to end, and by an index far less than there is.
 func TestNothingReadsAWholeTable(t *testing.T) {
 	t.Parallel()
-	env := storetest.Postgres(t)
+	env := storetest.FreshPostgres(t)
 	const many = 8_000
 	// What is counted or searched stops after so many rows, wherever it is; a table with next to nothing in it may be read as it is.
 	const most, few = many / 2, many / 100

@@ -5,10 +5,11 @@
 // which tells their addresses to every test process through the environment:
 //
 //	make test
-//	  run: StartPostgres, StartRedis           (package server, private, thrown away)
+//	  run: StartPostgres, StartSessions, StartRedis (package server, private, thrown away)
 //	    go test ./...                          (many processes side by side)
 //	      PostgresURL(t)                       a fresh empty database
 //	      PostgresTemplate(t, name, migrate)   a fresh copy of a migrated database
+//	      PostgresLease(t, name, migrate)      one that tests before had, as if it were fresh, in sessions that are warm
 //	      RedisURL(t)                          a numbered database of one's own
 //
 // What a test was given is taken back when it ends. Without the servers, as

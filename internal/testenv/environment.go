@@ -10,6 +10,8 @@ import (
 const (
 	// PostgresVariable holds the URL of the maintenance database.
 	PostgresVariable = "SEPAD_TEST_POSTGRES_URL"
+	// SessionsVariable holds the URL of the maintenance database over sessions that are kept.
+	SessionsVariable = "SEPAD_TEST_SESSIONS_URL"
 	// RedisVariable holds the URL of the Redis, without a database number.
 	RedisVariable = "SEPAD_TEST_REDIS_URL"
 	// RequireVariable is "1" when a missing server is a failure.

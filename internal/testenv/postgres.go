@@ -99,6 +99,13 @@ func buildTemplateOnce(ctx context.Context, admin, template string, migrate func
 	if err := migrate(databaseURL(admin, unfinished)); err != nil {
 		return err
 	}
+	script, err := writeScript(ctx, databaseURL(admin, unfinished))
+	if err != nil {
+		return err
+	}
+	if err := keepScript(ctx, template, script); err != nil {
+		return err
+	}
 	return execute(ctx, "ALTER DATABASE "+quote(unfinished)+" RENAME TO "+quote(template))
 }
 

@@ -57,13 +57,24 @@ type Env struct {
 // Each runs a test on both engines, side by side.
 func Each(t *testing.T, test func(t *testing.T, env *Env)) {
 	t.Helper()
+	eachOf(t, Postgres, test)
+}
+
+// EachFresh is Each with FreshPostgres.
+func EachFresh(t *testing.T, test func(t *testing.T, env *Env)) {
+	t.Helper()
+	eachOf(t, FreshPostgres, test)
+}
+
+func eachOf(t *testing.T, postgres func(testing.TB) *Env, test func(t *testing.T, env *Env)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, SQLite(t))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, Postgres(t))
+		test(t, postgres(t))
 	})
 }
 
@@ -81,11 +92,21 @@ func SQLite(t testing.TB) *Env {
 	return open(t, "sqlite", "sqlite:"+path)
 }
 
-// Postgres is an environment in a database copied from a migrated one.
+// Postgres is an environment in a migrated database.
 func Postgres(t testing.TB) *Env {
 	t.Helper()
-	return open(t, "postgres", testenv.PostgresTemplate(t, fmt.Sprintf("store_%d", store.SchemaVersion), migrate))
+	return open(t, "postgres", testenv.PostgresLease(t, schemaName, migrate))
 }
+
+// FreshPostgres is Postgres in a database that nobody had before, in sessions of its own: for a test that minds who else is
+// connected, looks at sessions, or gives them settings in the address.
+func FreshPostgres(t testing.TB) *Env {
+	t.Helper()
+	return open(t, "postgres", testenv.PostgresTemplate(t, schemaName, migrate))
+}
+
+// schemaName is by which test processes know the schema.
+var schemaName = fmt.Sprintf("store_%d", store.SchemaVersion)
 
 func open(t testing.TB, engine, url string) *Env {
 	t.Helper()

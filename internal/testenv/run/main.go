@@ -61,8 +61,8 @@ func runWithServers(command []string) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(folder)
-	postgres, redis, err := startServers(folder)
-	defer stopServers(postgres, redis)
+	servers, err := startServers(folder)
+	defer servers.stop()
 	if err != nil {
 		return 1, err
 	}
@@ -74,31 +74,30 @@ func runWithServers(command []string) (int, error) {
 		// What go builds is large and stays where it would be.
 		"GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()),
 		"TMPDIR="+files,
-		testenv.PostgresVariable+"="+postgres.URL,
-		testenv.RedisVariable+"="+redis.URL,
+		testenv.PostgresVariable+"="+servers.postgres.URL,
+		testenv.SessionsVariable+"="+servers.sessions.URL,
+		testenv.RedisVariable+"="+servers.redis.URL,
 		testenv.RequireVariable+"=1",
 	), interrupts)
 }
 
-// startServers starts both at once. What has started is returned with an error
+// servers are those of a run, nil where one has not started.
+type servers struct {
+	postgres *server.Postgres
+	sessions *server.Sessions
+	redis    *server.Redis
+}
+
+// startServers starts PostgreSQL and Redis at once. What has started is returned with an error
 // too, for the caller to stop.
-func startServers(folder string) (postgres *server.Postgres, redis *server.Redis, err error) {
+func startServers(folder string) (*servers, error) {
+	all := &servers{}
 	// The servers' user needs to pass through this folder to its own.
 	if err := os.Chmod(folder, 0o711); err != nil {
-		return nil, nil, err
+		return all, err
 	}
 	var starting errgroup.Group
-	starting.Go(func() error {
-		home, err := subfolder(folder, "postgres", 0o700)
-		if err != nil {
-			return err
-		}
-		started, err := server.StartPostgres(home, server.Disposable)
-		if err == nil {
-			postgres = started
-		}
-		return err
-	})
+	starting.Go(func() error { return all.startPostgres(folder) })
 	starting.Go(func() error {
 		home, err := subfolder(folder, "redis", 0o700)
 		if err != nil {
@@ -106,12 +105,31 @@ func startServers(folder string) (postgres *server.Postgres, redis *server.Redis
 		}
 		started, err := server.StartRedis(home)
 		if err == nil {
-			redis = started
+			all.redis = started
 		}
 		return err
 	})
-	err = starting.Wait()
-	return postgres, redis, err
+	return all, starting.Wait()
+}
+
+func (s *servers) startPostgres(folder string) error {
+	home, err := subfolder(folder, "postgres", 0o700)
+	if err != nil {
+		return err
+	}
+	started, err := server.StartPostgres(home, server.Disposable)
+	if err != nil {
+		return err
+	}
+	s.postgres = started
+	if home, err = subfolder(folder, "sessions", 0o700); err != nil {
+		return err
+	}
+	sessions, err := server.StartSessions(home, started.URL)
+	if err == nil {
+		s.sessions = sessions
+	}
+	return err
 }
 
 func subfolder(folder, name string, mode os.FileMode) (string, error) {
@@ -119,12 +137,15 @@ func subfolder(folder, name string, mode os.FileMode) (string, error) {
 	return path, os.Mkdir(path, mode)
 }
 
-func stopServers(postgres *server.Postgres, redis *server.Redis) {
-	if postgres != nil {
-		postgres.Stop()
+func (s *servers) stop() {
+	if s.sessions != nil {
+		s.sessions.Stop()
 	}
-	if redis != nil {
-		redis.Stop()
+	if s.postgres != nil {
+		s.postgres.Stop()
+	}
+	if s.redis != nil {
+		s.redis.Stop()
 	}
 }
 

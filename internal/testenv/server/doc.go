@@ -1,5 +1,5 @@
 // Package server starts private PostgreSQL and Redis servers for tests and
-// benchmarks.
+// benchmarks, and what keeps sessions of PostgreSQL warm.
 //
 // A server lives in a folder that the caller gives, listens on a free port of
 // the loopback interface and is known to nobody else: whatever the machine

@@ -37,6 +37,7 @@ var Disposable = map[string]string{
 	"jit":                "off",
 	"fsync":              "off",
 	"full_page_writes":   "off",
+	"max_connections":    "500", // sessions are kept for tests to come
 	"max_wal_senders":    "0",
 	"synchronous_commit": "off",
 	"wal_level":          "minimal",
