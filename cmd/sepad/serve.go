@@ -111,7 +111,7 @@ func (s *server) serve(ctx context.Context) error {
 	}
 	s.logger.InfoContext(ctx, "ready", about...)
 	if s.app.Store.UpgradeIsOpen() {
-		s.logger.WarnContext(ctx, "an upgrade is not finished: session tokens lie open in the database for the version before; once no process of it runs, run sepad migrate --finish")
+		s.logger.WarnContext(ctx, "an upgrade is not finished: everything is still written so that the version before can read it; once no process of it runs, run sepad migrate --finish")
 	}
 	err := s.app.Serve(ctx, s.listener, s.operators)
 	s.logger.InfoContext(ctx, "stopped")
