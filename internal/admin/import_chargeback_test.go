@@ -223,3 +223,25 @@ func TestTheChargebackBeforeWhatCameInChargedBack(t *testing.T) {
 		}
 	})
 }
+
+// Processors number their chargebacks anew, and two of them alike: one whose number is known is not for that known itself.
+func TestTwoChargebacksOfOneNumber(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		sales := header + "M-1,U-1,approved,,49.00,EUR,2026-03-01T00:00:00Z,,,\nM-2,U-2,approved,,49.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		s.Do(t, importing(t, "transactions", sales, nil)).Want(t, http.StatusCreated, counts(2, 0, 0, 0))
+		for _, one := range []struct {
+			line, gateway string
+			want          apptest.Fields
+		}{
+			{"1,,U-1,49.00,EUR,2026-04-01,MD06\n", apptest.Gateway, counts(1, 0, 0, 0)},
+			{"1,,U-2,49.00,EUR,2026-05-01,MD06\n", apptest.Gateway, counts(0, 0, 0, 1)},
+			{"1,,U-1,49.00,EUR,2026-04-01,MD06\n", apptest.Gateway, counts(0, 0, 1, 0)},
+			{",,U-9,49.00,EUR,2026-04-01,MD06\n", apptest.Gateway, counts(1, 0, 0, 0)},
+			{",,U-9,49.00,EUR,2026-05-01,MD06\n", apptest.PlainGateway, counts(0, 0, 0, 1)},
+		} {
+			of := apptest.Body{"gateway_id": one.gateway}
+			s.Do(t, importing(t, "chargebacks", returnsHeader+one.line, of)).Want(t, http.StatusCreated, one.want)
+		}
+	})
+}
