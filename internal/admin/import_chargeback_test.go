@@ -223,3 +223,55 @@ func TestTheChargebackBeforeWhatCameInChargedBack(t *testing.T) {
 		}
 	})
 }
+
+// Processors number their chargebacks anew, and two of them alike: one whose number is known is not for that known itself.
+func TestTwoChargebacksOfOneNumber(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		sales := header + "M-1,U-1,approved,,49.00,EUR,2026-03-01T00:00:00Z,,,\nM-2,U-2,approved,,49.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		s.Do(t, importing(t, "transactions", sales, nil)).Want(t, http.StatusCreated, counts(2, 0, 0, 0))
+		for _, one := range []struct {
+			line, gateway string
+			want          apptest.Fields
+		}{
+			{"1,,U-1,49.00,EUR,2026-04-01,MD06\n", apptest.Gateway, counts(1, 0, 0, 0)},
+			{"1,,U-2,49.00,EUR,2026-05-01,MD06\n", apptest.Gateway, counts(0, 0, 0, 1)},
+			{"1,,U-1,49.00,EUR,2026-04-01,MD06\n", apptest.Gateway, counts(0, 0, 1, 0)},
+			{",,U-9,49.00,EUR,2026-04-01,MD06\n", apptest.Gateway, counts(1, 0, 0, 0)},
+			{",,U-9,49.00,EUR,2026-05-01,MD06\n", apptest.PlainGateway, counts(0, 0, 0, 1)},
+		} {
+			of := apptest.Body{"gateway_id": one.gateway}
+			s.Do(t, importing(t, "chargebacks", returnsHeader+one.line, of)).Want(t, http.StatusCreated, one.want)
+		}
+	})
+}
+
+// The processor's own number of a chargeback and its number of the payment are two things: by the second one the payment finds it,
+// whichever comes first, and a file that is given again adds nothing.
+func TestAChargebackWithANumberOfItsOwnFindsItsPayment(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		returns := returnsHeader + ",CB-1,U-1,49.00,EUR,2026-04-01,MD06\nC-2,CB-2,U-2,20.00,EUR,2026-04-01,AM04\n,,U-3,10.00,EUR,2026-04-01,AM04\n,,U-4,10.00,EUR,2026-04-01,AM04\n"
+		s.Do(t, importing(t, "chargebacks", returns, nil)).Want(t, http.StatusCreated, counts(4, 0, 0, 0))
+		sales := header + "M-1,U-1,approved,,49.00,EUR,2026-03-01T00:00:00Z,,,\nM-2,U-2,charged_back,,20.00,EUR,2026-03-01T00:00:00Z,,,\n" +
+			"M-3,LATER-3,approved,,10.00,EUR,2026-03-01T00:00:00Z,,,\nM-4,LATER-4,approved,,10.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		s.Do(t, importing(t, "transactions", sales, nil)).Want(t, http.StatusCreated, counts(4, 0, 0, 0))
+		// Whoever brought two of them in has died before it looked for their chargebacks.
+		s.Env.Exec(t, `UPDATE transactions SET gateway_reference = 'U-3' WHERE gateway_reference = 'LATER-3'`)
+		s.Env.Exec(t, `UPDATE transactions SET gateway_reference = 'U-4' WHERE gateway_reference = 'LATER-4'`)
+		again := strings.Replace(returns, ",,U-4,", "M-4,,,", 1)
+		s.Do(t, importing(t, "chargebacks", again, nil)).Want(t, http.StatusCreated, counts(0, 2, 2, 0))
+		s.Do(t, importing(t, "chargebacks", again, nil)).Want(t, http.StatusCreated, counts(0, 0, 4, 0))
+		for query, want := range map[string]int{
+			`SELECT COUNT(*) FROM chargebacks`:                                        4,
+			`SELECT COUNT(*) FROM chargebacks WHERE transaction_id IS NULL`:           0,
+			`SELECT COUNT(*) FROM transactions WHERE status = 'charged_back'`:         4,
+			`SELECT COUNT(*) FROM events WHERE kind = 'chargeback.created'`:           4,
+			`SELECT COUNT(*) FROM chargebacks WHERE merchant_transaction_id = 'CB-1'`: 1,
+		} {
+			if got := storetest.Scalar[int](t, s.Env, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}

@@ -181,6 +181,7 @@ func (c *Checkout) readReported(ctx context.Context, tenantID uuid.UUID, report 
 	for _, paid := range byMerchantID {
 		known.byMerchantID[paid.Transaction.MerchantTransactionID] = paid.Transaction.ID
 		known.keep(paid)
+		references.add(paid.Transaction.GatewayReference)
 	}
 	byReference, err := tenant.DebitsByGatewayReference(ctx, report.GatewayID, gatewayReferences.list)
 	if err != nil {
@@ -256,6 +257,20 @@ func (k *reportedOn) payment(r ReportedChargeback) *payment.Debit {
 	return &paid
 }
 
+// waiting finds a chargeback that was recorded by the processor's names before its payment was known, and that the payment has
+// not found, as whoever brought that in may have died: the report calls it by the payment's name now, and means the same.
+func (k *reportedOn) waiting(of payment.Transaction, r ReportedChargeback) *payment.Chargeback {
+	names := []string{of.GatewayReference, r.PaymentID, r.GatewayReference}
+	for _, name := range names {
+		known := k.chargebacks[name]
+		if known != nil && known.TransactionID == nil && known.GatewayID == of.GatewayID && known.AmountMinor == r.AmountMinor &&
+			known.GatewayReference != "" && slices.Contains(names, known.GatewayReference) {
+			return known
+		}
+	}
+	return nil
+}
+
 // take decides on a report and keeps in mind what follows from it.
 func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscription) payment.Policy, now time.Time) (store.Applied, payment.Taken, error) {
 	paid := k.payment(r)
@@ -268,7 +283,7 @@ func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscriptio
 			r.MerchantTransactionID = name
 		}
 	}
-	if paid == nil && r.GatewayReference == "" {
+	if paid == nil && r.PaymentID != "" {
 		r.GatewayReference = r.PaymentID // by which the payment finds it, once that is known
 	}
 	var holds payment.Policy
@@ -276,7 +291,11 @@ func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscriptio
 	if paid != nil {
 		holds, recorded = policy(paid.Subscription), k.recorded[paid.Transaction.ID]
 	}
-	change, taken, err := payment.TakeChargeback(paid, k.chargebacks[r.MerchantTransactionID], recorded, r.Chargeback, holds, now)
+	earlier := k.chargebacks[r.MerchantTransactionID]
+	if earlier == nil && paid != nil && recorded == nil {
+		earlier = k.waiting(paid.Transaction, r)
+	}
+	change, taken, err := payment.TakeChargeback(paid, earlier, recorded, r.Chargeback, holds, now)
 	if change.Chargeback == nil {
 		return store.Applied{}, taken, err
 	}

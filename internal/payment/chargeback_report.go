@@ -8,6 +8,7 @@ import (
 // Sentences for reports that cannot be true of what is known.
 var (
 	errChargebackDiffers = Conflicting("The chargeback is known with another amount or currency.")
+	errChargebackOfOther = Conflicting("The chargeback is known, and of another payment or gateway.")
 	errChargebackGateway = Conflicting("The payment was made through another gateway.")
 )
 
@@ -63,6 +64,8 @@ func takeAgain(paid *Debit, earlier Chargeback, recorded *Chargeback, report Cha
 	switch {
 	case earlier.AmountMinor != report.AmountMinor || earlier.Currency != report.Currency:
 		return Change{}, "", errChargebackDiffers
+	case earlier.GatewayID != report.GatewayID, earlier.TransactionID != nil && paid != nil && *earlier.TransactionID != paid.Transaction.ID:
+		return Change{}, "", errChargebackOfOther // processors number theirs anew, and one must not pass for another
 	case earlier.TransactionID != nil || paid == nil:
 		return Change{}, TakenUnchanged, nil
 	}

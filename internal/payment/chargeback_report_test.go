@@ -24,7 +24,7 @@ func TestReportedChargebacks(t *testing.T) {
 	}
 	part := *lost.Chargeback
 	part.AmountMinor--
-	declined := paid
+	other, declined := collection(t), paid
 	declined.Transaction.Status = TransactionDeclined
 	for name, test := range map[string]struct {
 		paid    *Debit
@@ -54,6 +54,8 @@ func TestReportedChargebacks(t *testing.T) {
 		"of a part of the payment are refused":                {paid: &paid, report: with(func(c *Chargeback) { c.AmountMinor-- }), refused: Conflict},
 		"in another currency than the payment are refused":    {paid: &paid, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Invalid},
 		"of another gateway are refused":                      {paid: &paid, report: with(func(c *Chargeback) { c.GatewayID = NewID() }), refused: Conflict},
+		"that are kept for another gateway are refused":       {earlier: &waiting, report: with(func(c *Chargeback) { c.GatewayID = NewID() }), refused: Conflict},
+		"that another payment has are refused":                {paid: &other, earlier: lost.Chargeback, report: report, refused: Conflict},
 		"of a declined payment are refused":                   {paid: &declined, report: report, refused: Conflict},
 		"that find a declined payment are refused":            {paid: &declined, earlier: &waiting, report: report, refused: Conflict},
 	} {
