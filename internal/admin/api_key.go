@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -158,10 +159,8 @@ func (a *Admin) revokeKey(w http.ResponseWriter, r *http.Request) error {
 	if err := checkVersion(r, keyVersion(key)); err != nil {
 		return err
 	}
-	if !key.Revoked() {
-		if _, err := setup.RevokeKey(r.Context(), a.Store, tenantID, key.ID.String(), a.Real.Now()); err != nil {
-			return err
-		}
+	if _, err := setup.RevokeKey(r.Context(), a.Store, tenantID, key.ID.String(), a.Real.Now()); err != nil && !errors.Is(err, setup.ErrRevoked) {
+		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -320,6 +320,10 @@ func TestImportIsRefused(t *testing.T) {
 	t.Run("for an empty file", func(t *testing.T) {
 		s.Do(t, importing(t, "transactions", "", nil)).WantBad(t, map[string]string{"file": "The file is empty."})
 	})
+	t.Run("for lines that end as nobody's do any more, of which all would be the first", func(t *testing.T) {
+		lines := strings.TrimSpace(header) + ",email\rTXN-1,approved,1.00,EUR,2026-01-01\r"
+		s.Do(t, importing(t, "transactions", lines, nil)).WantBad(t, map[string]string{"file": ""})
+	})
 	t.Run("for more fields than are held in memory", func(t *testing.T) {
 		many := apptest.Body{}
 		for i := range 20 {

@@ -57,7 +57,7 @@ func (a *API) allowedOrigin(r *http.Request) (string, error) {
 	switch {
 	case err != nil || origins == "":
 		return "*", err
-	case origins.Admit(origin) || strings.HasPrefix(a.Checkout.PublicURL+"/", origin+"/"):
+	case origins.Admit(origin) || strings.Contains(origin, "://") && strings.HasPrefix(a.Checkout.PublicURL+"/", origin+"/"):
 		return origin, nil
 	default:
 		return "", nil

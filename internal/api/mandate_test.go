@@ -99,7 +99,10 @@ func TestOnlyTheNamedSitesMayCall(t *testing.T) {
 			t.Helper()
 			return s.Do(t, apptest.Request{Method: http.MethodPatch, Path: tenant, Key: apptest.AdminToken, Body: body{"allowed_origins": origins}})
 		}
-		for _, wrong := range []string{"shop.example", "https://shop.example/", "https://Shop.example", "ftp://shop.example", "*", "https://shop.example/a"} {
+		for _, wrong := range []string{
+			"shop.example", "https://shop.example/", "https://Shop.example", "ftp://shop.example", "*", "https://shop.example/a",
+			"https://*.shop.example", "https://shöp.example", "https://shop.example:443", "http://localhost:80", "https://shop.example:",
+		} {
 			change(wrong).WantBad(t, map[string]string{"allowed_origins[0]": ""})
 		}
 		change("https://shop.example", "http://localhost:3000").Want(t, http.StatusOK, fields{"allowed_origins.0": "https://shop.example"})
@@ -108,7 +111,7 @@ func TestOnlyTheNamedSitesMayCall(t *testing.T) {
 			{Path: apptest.Path(token)}, apptest.PayRequest(token, "x"), {Method: http.MethodPost, Path: apptest.Path(token, "verify")},
 			{Path: ibanPath, Key: token, Body: body{"iban": apptest.Approved}},
 		}
-		for origin, allowed := range map[string]bool{"https://shop.example": true, "http://localhost:3000": true, s.URL: true, "https://thief.example": false, "null": false} {
+		for origin, allowed := range map[string]bool{"https://shop.example": true, "http://localhost:3000": true, s.URL: true, "https://thief.example": false, "null": false, "http:": false, "http:/": false} {
 			for _, call := range calls {
 				call.Header = map[string]string{"Origin": origin}
 				answer := s.Do(t, call)

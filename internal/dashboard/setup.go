@@ -291,8 +291,11 @@ func (d *Dashboard) endKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	key, err := setup.RevokeKey(r.Context(), d.Store, of.Tenant.ID, id.String(), d.People.Clock.Now())
-	if err != nil {
+	switch {
+	case errors.Is(err, setup.ErrRevoked), errors.Is(err, setup.ErrNoKey):
 		return notFound("Key")
+	case err != nil:
+		return err
 	}
 	return d.redirect(w, r, tenantsPath+of.Tenant.ID.String()+"/", "The key "+key.Name+" opens nothing any more.")
 }

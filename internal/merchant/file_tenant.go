@@ -47,8 +47,8 @@ func (o object) origins() Origins {
 		path := fmt.Sprintf("%s[%d]", o.at("allowed_origins"), i)
 		at, err := url.Parse(item.text)
 		switch {
-		case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || item.text != at.Scheme+"://"+at.Host || item.text != strings.ToLower(item.text):
-			o.r.wrong(item.line, path, "Give an origin as browsers send it, such as https://shop.example: in lower case, nothing after the host.")
+		case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || item.text != at.Scheme+"://"+at.Host || !isBrowsersHost(at):
+			o.r.wrong(item.line, path, "Give an origin as browsers send it, such as https://shop.example: in lower case, a host with letters of its own as xn--…, no port that is the usual one, nothing after it.")
 		case at.Scheme == "http" && o.r.rules.Environment == Production:
 			o.r.wrong(item.line, path, "In production this must begin with https.")
 		case slices.Contains(list, item.text):
@@ -60,6 +60,13 @@ func (o object) origins() Origins {
 		}
 	}
 	return NewOrigins(list)
+}
+
+// isBrowsersHost tells a host as browsers write it in an origin. Another would admit nobody.
+func isBrowsersHost(at *url.URL) bool {
+	isForeign := func(c rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]", c) }
+	usual := map[string]string{"https": "443", "http": "80"}
+	return !strings.ContainsFunc(at.Host, isForeign) && at.Port() != usual[at.Scheme] && !strings.HasSuffix(at.Host, ":")
 }
 
 // maxOrigins bounds them: each call from a browser is held against all.

@@ -46,6 +46,9 @@ func readHeader(fields [][]byte, kind ImportKind, format gateway.ReportFormat) (
 	h := header{at: map[string]int{}, statuses: map[string]payment.TransactionStatus{}}
 	for i, field := range fields {
 		name := decodeText(field)
+		if strings.Contains(strings.ReplaceAll(name, "\r\n", ""), "\r") { // all lines would be the first, and none of them taken
+			return h, payment.Fields{"file": "The lines of the file end in carriage returns alone. Save it with the line ends of Windows or Unix."}.Err()
+		}
 		if mapped, ok := own[strings.ToLower(name)]; ok {
 			name = mapped
 		}

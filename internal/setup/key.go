@@ -82,9 +82,39 @@ func keyDeed(action string, key merchant.APIKey) store.Deed {
 	return d
 }
 
+var (
+	// ErrRevoked is told of a key that was revoked before, and ErrNoKey of one that is not there.
+	ErrRevoked = errors.New("was revoked already")
+	ErrNoKey   = errors.New("the tenant has no key with the id or name")
+)
+
 // RevokeKey ends one of a tenant's keys, named by its id or by a name that no
-// other working key has. When it is answered, no process takes the key any more.
+// other working key has. When it is answered, no process takes the key any more, also where it was revoked already:
+// whoever did so may have died before that was so.
 func RevokeKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which string, now time.Time) (merchant.APIKey, error) {
+	key, err := findKey(ctx, st, tenantID, which)
+	if err == nil {
+		key.RevokedAt = now
+		err = st.Write(ctx, now, func(tx *store.Tx) error {
+			tx.RevokeAPIKey(tenantID, key.ID)
+			tx.Audit(keyDeed("api_key.revoke", key))
+			return nil
+		})
+		if payment.KindOf(err) == payment.NotFound { // somebody else was quicker
+			err = revokedAlready(which)
+		}
+	}
+	if err == nil || errors.Is(err, ErrRevoked) {
+		// Processes may have found it a moment ago. Who does not wait leaves it to them for as long.
+		_ = clock.Outlast(ctx, store.KeyTrust)
+	}
+	return key, err
+}
+
+func revokedAlready(which string) error { return fmt.Errorf("the key %q %w", which, ErrRevoked) }
+
+// findKey finds the one working key that is meant.
+func findKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which string) (merchant.APIKey, error) {
 	all, err := st.Tenant(tenantID).APIKeys(ctx)
 	if err != nil {
 		return merchant.APIKey{}, err
@@ -104,20 +134,9 @@ func RevokeKey(ctx context.Context, st *store.Store, tenantID uuid.UUID, which s
 	case len(working) > 1:
 		return merchant.APIKey{}, fmt.Errorf("%d keys are called %q: give the id", len(working), which)
 	case len(working) == 0 && len(revoked) > 0:
-		return merchant.APIKey{}, fmt.Errorf("the key %q was revoked already", which)
+		return merchant.APIKey{}, revokedAlready(which)
 	case len(working) == 0:
-		return merchant.APIKey{}, fmt.Errorf("the tenant has no key with the id or name %q", which)
+		return merchant.APIKey{}, fmt.Errorf("%w %q", ErrNoKey, which)
 	}
-	key := working[0]
-	key.RevokedAt = now
-	err = st.Write(ctx, now, func(tx *store.Tx) error {
-		tx.RevokeAPIKey(tenantID, key.ID)
-		tx.Audit(keyDeed("api_key.revoke", key))
-		return nil
-	})
-	if err == nil {
-		// Processes may have found it a moment ago. Who does not wait leaves it to them for as long.
-		_ = clock.Outlast(ctx, store.KeyTrust)
-	}
-	return key, err
+	return working[0], nil
 }

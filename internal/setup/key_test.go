@@ -1,9 +1,11 @@
 package setup_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"sepad/internal/clock"
 	"sepad/internal/merchant"
 	"sepad/internal/setup"
 	"sepad/internal/store"
@@ -41,6 +43,32 @@ func TestKeyOfItsLife(t *testing.T) {
 		}
 		if _, err := setup.RevokeKey(t.Context(), env.Store, tenant.ID, "backend", env.Now); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("revoked twice: %v", err)
+		}
+	})
+}
+
+// TestWhoRevokesAgainWaitsAsWell: the first one may have died in its wait, or be in it still, while processes trust the key.
+func TestWhoRevokesAgainWaitsAsWell(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		tenant := env.Tenant(t)
+		key, text := env.APIKey(t, tenant.ID)
+		err := env.Store.Write(t.Context(), env.Now, func(tx *store.Tx) error {
+			tx.RevokeAPIKey(tenant.ID, key.ID)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := clock.Steady()
+		if _, err := setup.RevokeKey(t.Context(), env.Store, tenant.ID, key.ID.String(), env.Now); !errors.Is(err, setup.ErrRevoked) {
+			t.Errorf("revoked again: %v", err)
+		}
+		if waited := clock.Steady().Sub(began); waited < store.KeyTrust {
+			t.Errorf("it was said after %s that no process takes the key", waited)
+		}
+		if works(t, env.Store, merchant.Secret(text)) {
+			t.Error("the revoked key works")
 		}
 	})
 }
