@@ -51,6 +51,18 @@ func (b *Billing) RunDue(ctx context.Context, now time.Time) (int, error) {
 	return billed + prepared, errors.Join(err, prepareErr)
 }
 
+// IsBilledElsewhere tells whether somebody else is about to claim what is due by an instant, or
+// waits for the answer of a gateway. What is being claimed is looked at first: it is under way as
+// soon as it is due no more.
+func (b *Billing) IsBilledElsewhere(ctx context.Context, now time.Time) (bool, error) {
+	realNow := b.Checkout.Real.Now()
+	due, err := b.Checkout.Store.SubscriptionsDue(ctx, now, 1+b.Checkout.Aside.Len(realNow))
+	if err != nil || len(b.workable(due, 1, realNow)) > 0 {
+		return err == nil, err
+	}
+	return b.Checkout.Store.SweepsUnderWay(ctx)
+}
+
 // pick is a choice of subscriptions to bill: those that nobody else has taken, and
 // the last billing date among them that may be opened.
 type pick struct {

@@ -43,7 +43,13 @@ func (c *Checkout) AskAboutRebills(ctx context.Context) error {
 		return err
 	}
 	for _, one := range open {
-		if err := c.takeOver(ctx, one); err != nil && !overtaken(err) {
+		err := c.takeOver(ctx, one)
+		if overtaken(err) {
+			// Somebody else is asking. What comes of that is waited for by asking as well: whoever hears it
+			// first writes it down.
+			err = c.takeOver(ctx, one)
+		}
+		if err != nil && !overtaken(err) {
 			return err
 		}
 	}

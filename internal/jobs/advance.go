@@ -26,6 +26,12 @@ func Advance(ctx context.Context, b *billing.Billing, banks *banking.Banking, mo
 		return time.Time{}, err
 	}
 	target := movable.Now().Add(by)
+	if err := b.Checkout.AskAboutRebills(ctx); err != nil {
+		return time.Time{}, err
+	}
+	if err := finish(ctx, b, banks, movable); err != nil {
+		return time.Time{}, err
+	}
 	var past time.Time
 	for {
 		next, found, err := nextDue(ctx, b, past)
@@ -59,16 +65,42 @@ func nextDue(ctx context.Context, b *billing.Billing, past time.Time) (time.Time
 	return next, found, err
 }
 
+// sweepWait is how long a moving clock stands before it looks again whether the others' sweeps
+// have come to an end.
+const sweepWait = 10 * time.Millisecond
+
 // step goes to the next due instant, or stays where that has passed, and does
-// what is due there until nothing is left that can be done: what failed was set
-// aside, and what is held back has a later instant of its own.
+// what is due there.
 func step(ctx context.Context, b *billing.Billing, banks *banking.Banking, movable *clock.Movable, next time.Time) error {
 	if err := moveTo(ctx, b.Checkout.Store, movable, next); err != nil {
 		return err
 	}
-	for {
+	return finish(ctx, b, banks, movable)
+}
+
+// finish does what is due until nothing is left that can be done: what failed was set
+// aside, and what is held back has a later instant of its own. What a sweep has claimed
+// that comes by at that moment is waited for: its answer belongs to this instant, and
+// decides what falls due next.
+func finish(ctx context.Context, b *billing.Billing, banks *banking.Banking, movable *clock.Movable) error {
+	for waited := false; ; {
 		done, err := runDue(ctx, b, banks, movable.Now())
-		if err != nil || done == 0 {
+		elsewhere := false
+		if err == nil && done == 0 {
+			elsewhere, err = b.IsBilledElsewhere(ctx, movable.Now())
+		}
+		switch {
+		case err != nil || done > 0:
+		case elsewhere:
+			waited = true
+			err = clock.Outlast(ctx, sweepWait)
+		case waited: // of what the others had no answer to
+			waited = false
+			err = b.Checkout.AskAboutRebills(ctx)
+		default:
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -137,6 +137,16 @@ func (s *Store) OpenRebills(ctx context.Context) ([]Due, error) {
 	return db.Collect(result, err, scanDueTransaction)
 }
 
+// SweepsUnderWay tells whether a sweep waits for the answer of a gateway: about a rebill that
+// it has sent, or about a payment that nobody verified in time. Where the silence is over the
+// sender is taken for dead.
+func (s *Store) SweepsUnderWay(ctx context.Context) (bool, error) {
+	result, err := s.Query(ctx, `
+		SELECT EXISTS (SELECT 1 FROM transactions WHERE in_flight IS NOT NULL AND next_lookup_at > db_now()
+			AND lookup_count = 0 AND (type = 'sdd_rebill' OR in_flight = $1))`, string(payment.PhaseExpire))
+	return db.One(result, err, func(r db.Rows) (found bool, err error) { return found, r.Scan(&found) })
+}
+
 // UnknownOutcomes counts attempts whose gateway did not say what became of them.
 func (s *Store) UnknownOutcomes(ctx context.Context) (int, error) {
 	result, err := s.Query(ctx, `

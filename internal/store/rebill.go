@@ -82,6 +82,12 @@ func (tx *Tx) SubscriptionsDue(now time.Time, limit int) ([]DueSubscription, err
 	return db.Collect(result, err, scanDueSubscription)
 }
 
+// SubscriptionsDue gives those that are due whether or not a unit is at work on them.
+func (s *Store) SubscriptionsDue(ctx context.Context, now time.Time, limit int) ([]DueSubscription, error) {
+	result, err := s.Query(ctx, subscriptionsDueQuery(""), db.Micros(now), limit)
+	return db.Collect(result, err, scanDueSubscription)
+}
+
 // Ahead names a gateway account whose rebills are prepared before they are due, and
 // the last billing date for which that is done now.
 type Ahead struct {
