@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"strings"
 
 	"sepad/internal/banking"
 	"sepad/internal/billing"
@@ -38,6 +39,9 @@ type Admin struct {
 	Guests []web.Route
 }
 
+// exportsPath begins what is written as it is read, for as long as its reader takes.
+const exportsPath = "/admin/v1/exports/"
+
 // Routes is the operator's API.
 func (a *Admin) Routes() []web.Route {
 	const profile = "/admin/v1/tenants/{tenant_id}/webhook-profiles/{id}/"
@@ -67,7 +71,9 @@ func (a *Admin) Routes() []web.Route {
 		routes = append(routes, a.clockRoutes()...)
 	}
 	for i, route := range routes {
-		routes[i].Handler = a.guarded(people.RightTo(route.Method, route.Pattern), route.Handler)
+		isExport := strings.HasPrefix(route.Pattern, exportsPath)
+		read := web.InTurn(&a.People.Reads, people.Reader, route, isExport)
+		routes[i].Handler = a.guarded(people.RightTo(route.Method, route.Pattern), read)
 	}
 	return routes
 }

@@ -25,9 +25,9 @@ func (a *Admin) moneyRoutes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.showImport},
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.listRejected},
 		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.reconcile},
-		{Method: "GET", Pattern: "/admin/v1/exports/transactions/", Handler: a.export("transactions", recon.Transactions.Export)},
-		{Method: "GET", Pattern: "/admin/v1/exports/chargebacks/", Handler: a.export("chargebacks", recon.Chargebacks.Export)},
-		{Method: "GET", Pattern: "/admin/v1/exports/subscriptions/", Handler: a.export("subscriptions", recon.Subscriptions.Export)},
+		{Method: "GET", Pattern: exportsPath + "transactions/", Handler: a.export("transactions", recon.Transactions.Export)},
+		{Method: "GET", Pattern: exportsPath + "chargebacks/", Handler: a.export("chargebacks", recon.Chargebacks.Export)},
+		{Method: "GET", Pattern: exportsPath + "subscriptions/", Handler: a.export("subscriptions", recon.Subscriptions.Export)},
 		{Method: "GET", Pattern: "/admin/v1/totals/", Handler: a.listTotals},
 		{Method: "GET", Pattern: "/admin/v1/payouts/", Handler: a.listPayouts},
 	}

@@ -173,7 +173,7 @@ func (d *Dashboard) doors() []web.Route {
 // Routes is the whole dashboard.
 func (d *Dashboard) Routes() (routes []web.Route) {
 	for _, s := range d.screens() {
-		s.Handler = d.entered(people.RightTo(s.Method, s.Pattern), s.Handler)
+		s.Handler = d.entered(people.RightTo(s.Method, s.Pattern), web.InTurn(&d.People.Reads, people.Reader, s.Route, s.Work == web.List))
 		routes = append(routes, s.Route)
 	}
 	routes = append(routes, d.doors()...)

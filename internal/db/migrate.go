@@ -115,7 +115,8 @@ func (p *postgres) lockMigrations(ctx context.Context, connection *pgx.Conn) err
 
 // tryLock leaves a transaction open that holds an advisory lock, or none.
 func tryLock(ctx context.Context, connection *pgx.Conn, lock int64) (isLocked bool, err error) {
-	tx, err := connection.Begin(ctx)
+	// Whatever the database has set, it keeps no snapshot between statements.
+	tx, err := connection.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return false, err
 	}

@@ -32,6 +32,9 @@ type People struct {
 	// Codes are counted by operator. They are apart, so that nobody who fills the one
 	// with names makes room in the other.
 	Passwords, Codes limit.Patience
+
+	// Reads are what each of them reads at a time.
+	Reads limit.Turns
 }
 
 const (

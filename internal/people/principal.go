@@ -93,6 +93,14 @@ func RequestScope(ctx context.Context) uuid.UUID {
 	return uuid.Nil
 }
 
+// Reader names the person who is asking, whatever they come by; "" where it is the admin token.
+func Reader(ctx context.Context) string {
+	if p, ok := Who(ctx); ok && p.Operator != nil {
+		return p.Operator.ID.String()
+	}
+	return ""
+}
+
 // MayAs tells that somebody has the role and the tenants of another, who may be themselves a moment ago.
 func (p Principal) MayAs(other Principal) bool {
 	return p.Role == other.Role && p.Tenants.All == other.Tenants.All && slices.Equal(p.Tenants.IDs, other.Tenants.IDs)

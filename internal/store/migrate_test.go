@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -56,6 +58,18 @@ func wantReady(t *testing.T, process *store.Store, sentence string) {
 		t.Errorf("not ready: %v", err)
 	case sentence != "" && (err == nil || !strings.Contains(err.Error(), sentence)):
 		t.Errorf("got %v, want %q", err, sentence)
+	}
+}
+
+// TestMigrateASerializableDatabase: an index that is built beside writers would wait for ever for the lock's own transaction.
+func TestMigrateASerializableDatabase(t *testing.T) {
+	t.Parallel()
+	env := &storetest.Env{Engine: "postgres", URL: testenv.PostgresURL(t) + "&default_transaction_isolation=serializable", Now: storetest.Start}
+	env.Store = env.Reopen(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := env.Store.Migrate(ctx); err != nil {
+		t.Error(err)
 	}
 }
 

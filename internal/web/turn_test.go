@@ -1,0 +1,65 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"sepad/internal/limit"
+)
+
+func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
+	t.Parallel()
+	type nameKey struct{}
+	nameOf := func(ctx context.Context) string { name, _ := ctx.Value(nameKey{}).(string); return name }
+	for _, example := range []struct {
+		what, method, name string
+		goesOn             bool
+		begun              int32 // of ten of their own
+	}{
+		{"lists", http.MethodGet, "ada", false, readsAtOnce},
+		{"exports", http.MethodGet, "ada", true, readsAtOnce},
+		{"changes", http.MethodPost, "ada", false, 10},
+		{"the admin token", http.MethodGet, "", false, 10},
+	} {
+		t.Run(example.what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var turns limit.Turns
+				var begun, refused atomic.Int32
+				end := make(chan struct{})
+				handler := InTurn(&turns, nameOf, Route{Method: example.method, Handler: func(http.ResponseWriter, *http.Request) error {
+					begun.Add(1)
+					<-end
+					return nil
+				}}, example.goesOn)
+				call := func(name string) {
+					r := httptest.NewRequest(example.method, "/", nil)
+					if err := handler(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), nameKey{}, name))); err != nil {
+						refused.Add(1)
+					}
+				}
+				for range 10 {
+					go call(example.name)
+				}
+				synctest.Wait()
+				if begun.Load() != example.begun {
+					t.Errorf("%d at once, want %d", begun.Load(), example.begun)
+				}
+				go call("somebody else")
+				synctest.Wait()
+				if begun.Load() != example.begun+1 {
+					t.Error("somebody else has to wait")
+				}
+				close(end)
+				synctest.Wait()
+				if begun.Load() != 11 || refused.Load() != 0 {
+					t.Errorf("%d were done in the end and %d refused, want all eleven", begun.Load(), refused.Load())
+				}
+			})
+		})
+	}
+}
