@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -274,4 +275,49 @@ func TestAChargebackWithANumberOfItsOwnFindsItsPayment(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAChargebackWhileItsPaymentIsTakenIn: at PostgreSQL units are written side by side, and the file of payments, which has looked for
+// the chargeback already, is not done yet when that comes and looks for its payment. One of them finds the other.
+func TestAChargebackWhileItsPaymentIsTakenIn(t *testing.T) {
+	t.Parallel()
+	s := apptest.Open(t, storetest.FreshPostgres(t), apptest.Options{})
+	db := s.Env.DB(t)
+	defer db.Close()
+	for _, statement := range []string{
+		`CREATE FUNCTION wait_here() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NULL; END'`,
+		`CREATE TRIGGER wait_here AFTER DELETE ON staged_transactions FOR EACH STATEMENT EXECUTE FUNCTION wait_here()`,
+	} {
+		s.Env.Exec(t, statement)
+	}
+	holder, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Rollback() }()
+	if _, err := holder.ExecContext(t.Context(), `SELECT pg_advisory_xact_lock(4711)`); err != nil {
+		t.Fatal(err)
+	}
+	var payments sync.WaitGroup
+	payments.Go(func() {
+		sale := header + "M-1,U-1,approved,,49.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		s.Do(t, importing(t, "transactions", sale, nil)).Want(t, http.StatusCreated, counts(1, 0, 0, 0))
+	})
+	for storetest.Scalar[int](t, s.Env, `SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted`) == 0 {
+	}
+	s.Do(t, importing(t, "chargebacks", returnsHeader+"M-1,,,49.00,EUR,2026-04-01,MD06\n", nil)).Want(t, http.StatusCreated, counts(1, 0, 0, 0))
+	if err := holder.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	payments.Wait()
+	for query, want := range map[string]int{
+		`SELECT COUNT(*) FROM transactions WHERE status = 'charged_back'`:   1,
+		`SELECT COUNT(*) FROM chargebacks WHERE transaction_id IS NOT NULL`: 1,
+		`SELECT COUNT(*) FROM events WHERE kind = 'chargeback.created'`:     1,
+		`SELECT COUNT(*) FROM staged_transactions`:                          0,
+	} {
+		if got := storetest.Scalar[int](t, s.Env, query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
 }

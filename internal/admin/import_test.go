@@ -302,6 +302,18 @@ func TestOwnExportImportsUnchanged(t *testing.T) {
 	})
 }
 
+// TestANameThatLooksLikeAnother: letters that nobody sees would make another payment of one, and its money would count twice.
+func TestANameThatLooksLikeAnother(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const rest = ",,approved,,10.00,EUR,2026-03-01T00:00:00Z,,,\n"
+		lines := header + "M-1" + rest + "M-1\u200b" + rest + "\u2060M-1" + rest + "M-1\u00a0" + rest
+		s.Do(t, importing(t, "transactions", lines, nil)).Want(t, http.StatusCreated, counts(1, 0, 1, 2))
+		back := returnsHeader + "M-1\u200d,,,10.00,EUR,2026-04-01,MD06\n,C\ufeff-1,,10.00,EUR,2026-04-01,MD06\n"
+		s.Do(t, importing(t, "chargebacks", back, nil)).Want(t, http.StatusCreated, counts(0, 0, 0, 2))
+	})
+}
+
 func TestImportIsRefused(t *testing.T) {
 	t.Parallel()
 	s := apptest.SQLite(t, apptest.Options{})

@@ -104,6 +104,28 @@ func TestReconciliationOfChargebacks(t *testing.T) {
 	})
 }
 
+// TestReconciliationKeepsTheBanksReason has a matching report record chargebacks as their lines tell of them: what follows for a
+// subscription the bank's reason says, and its fee is in the books.
+func TestReconciliationKeepsTheBanksReason(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const columns = "merchant_transaction_id,amount,currency,report_date,reason_code,cb_bank_fee,report_info,arn,iban\n"
+		for i, code := range []string{"AM04", "MD06", "AC03"} {
+			paid := s.Pay(t, s.Create(t, every("MONTHLY")), apptest.Approved).Want(t, http.StatusOK, nil)
+			file := columns + paid.Text(t, "transaction.merchant_transaction_id") + ",29.99,EUR,2026-04-02," + code + ",3.50,by letter,ARN-1," + apptest.Approved + "\n"
+			s.Do(t, upload(t, reconciliations, "chargebacks", file, apptest.Body{"apply": true})).Want(t, http.StatusOK, apptest.Fields{"applied": 1})
+			wantSubscription(t, s, paid.Text(t, "subscription.id"), apptest.Fields{"status": []string{"PAST_DUE", "CANCELLED", "ACTIVE"}[i]})
+			list := s.Do(t, operator(chargebacks+"?transaction_id="+paid.Text(t, "transaction.id"), nil)).Want(t, http.StatusOK, nil)
+			recorded := compactJSON(t, list.Get(t, "results").([]any)[0])
+			for _, part := range []string{`"reason_code":"` + code + `"`, `"cb_bank_fee":"3.50"`, `"report_info":"by letter"`, `"arn":"ARN-1"`} {
+				if !strings.Contains(recorded, part) {
+					t.Errorf("%s is not in %s", part, recorded)
+				}
+			}
+		}
+	})
+}
+
 // TestAFileThatCannotBeRead has a file of another kind, or one that says the same again and again: it is counted and not
 // held in memory, of which a few megabytes of such lines would take a few gigabytes.
 func TestAFileThatCannotBeRead(t *testing.T) {

@@ -62,11 +62,18 @@ func isPlain(text string) bool {
 func (r *cellReader) reference(name string) string {
 	const longest = 255
 	text := r.text(name)
-	if utf8.RuneCountInString(text) > longest {
+	switch {
+	case len(text) <= longest && isPlain(text):
+	case utf8.RuneCountInString(text) > longest:
 		r.say(name, "may have at most 255 characters")
+	case strings.ContainsFunc(text, isUnseen):
+		r.say(name, "may not contain characters that cannot be seen")
 	}
 	return text
 }
+
+// isUnseen tells characters by which two names differ that look alike.
+func isUnseen(r rune) bool { return unicode.Is(unicode.Cf, r) }
 
 // amount reads money. Processors write what goes back with a minus, or without.
 func (r *cellReader) amount(name string, mayBeNegative bool) payment.Minor {

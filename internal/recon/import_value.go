@@ -14,14 +14,16 @@ var (
 	errDateForm        = errors.New("must be a date such as 2026-03-31, 2026-03-31T12:00:00Z or 31.03.2026")
 )
 
-// amountGaps are what stands between the groups of an amount's digits, and means nothing.
-var amountGaps = strings.NewReplacer(" ", "", "\u00a0", "", "'", "")
+// amountGaps are what stands between the groups of an amount's digits beside points and commas.
+var amountGaps = strings.NewReplacer("\u00a0", " ", "'", " ")
 
 // parseAmount reads money with a decimal point or a decimal comma, and tells a
 // sign apart. What could be read in two ways is not read at all.
 func parseAmount(text string) (amount payment.Minor, negative bool, err error) {
-	text = amountGaps.Replace(text)
-	text, negative = strings.CutPrefix(text, "-")
+	text, negative = strings.CutPrefix(amountGaps.Replace(text), "-")
+	if text, err = joinGaps(strings.TrimSpace(text)); err != nil {
+		return 0, false, err
+	}
 	mark := strings.LastIndexAny(text, ".,")
 	if mark >= 0 {
 		decimals, other := text[mark+1:], ","
@@ -44,6 +46,20 @@ func parseAmount(text string) (amount payment.Minor, negative bool, err error) {
 		return 0, false, errAmountForm
 	}
 	return amount, negative, nil
+}
+
+// joinGaps drops the gaps between groups of three digits: what stands behind another gap may
+// be cents.
+func joinGaps(text string) (string, error) {
+	whole, decimals := text, ""
+	if mark := strings.IndexAny(text, ".,"); mark >= 0 {
+		whole, decimals = text[:mark], text[mark:]
+	}
+	if !strings.Contains(whole, " ") {
+		return text, nil
+	}
+	whole, err := joinThousands(whole, " ")
+	return whole + decimals, err
 }
 
 // joinThousands drops the marks between groups of three digits.

@@ -3,6 +3,7 @@ package recon
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -90,19 +91,31 @@ func (r *running) insertBatch(ctx context.Context, b *batch, memory *store.Memor
 				return err
 			}
 		}
-		if f.chargebacks, err = tx.StagedWithChargeback(r.TenantID, stage, r.GatewayID); err != nil {
-			return err
-		}
 		if r.IsDryRun {
 			return errDryRun
 		}
-		tx.Unstage(r.TenantID, stage)
 		return r.tell(ctx, tx, b, f.added)
 	})
 	if errors.Is(err, errDryRun) {
-		err = nil
+		return f, nil
+	}
+	if err == nil {
+		f.chargebacks, err = r.unstage(ctx, stage, now)
 	}
 	return f, err
+}
+
+// unstage looks for the chargebacks that came before their payments, once these are there for
+// everybody to see: who brings a chargeback in looks for its payment after that. Of two who
+// come at once, one finds the other.
+func (r *running) unstage(ctx context.Context, stage uuid.UUID, now time.Time) (chargebacks []uuid.UUID, err error) {
+	err = r.Store.Write(ctx, now, func(tx *store.Tx) error {
+		tx.Relax() // what stays behind is swept away
+		chargebacks, err = tx.StagedWithChargeback(r.TenantID, stage, r.GatewayID)
+		tx.Unstage(r.TenantID, stage)
+		return err
+	})
+	return chargebacks, err
 }
 
 // tell reports records that are new, if the merchant wants to hear of a file.

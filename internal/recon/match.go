@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sepad/internal/checkout"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
@@ -118,7 +117,7 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 		})
 	}()
 	report := Report{Kind: req.Kind, Differing: []Differing{}, MissingHere: []OneSided{}, MissingThere: []OneSided{}, Unreadable: []Unreadable{}}
-	side := fileSide{running: run, report: &report, match: match, balance: balance{}}
+	side := fileSide{running: run, report: &report, match: match, balance: balance{}, applies: apply}
 	if err := side.read(ctx, lines); err != nil {
 		return Report{}, err
 	}
@@ -135,8 +134,9 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 // fileSide is a file on its way beside our records.
 type fileSide struct {
 	*running
-	report *Report
-	match  store.Match
+	report  *Report
+	match   store.Match
+	applies bool
 
 	mu          sync.Mutex
 	balance     balance
@@ -173,34 +173,39 @@ func (f *fileSide) read(ctx context.Context, lines *lineReader) error {
 }
 
 // compareLine reads what is compared of a line. The payer stays in the file: nobody compares names and accounts.
-func (r *running) compareLine(l *line, b *batch) error {
-	t, err := r.readCompared(l)
+func (f *fileSide) compareLine(l *line, b *batch) error {
+	t, rest, err := f.readCompared(l)
 	if err != nil {
 		return err
 	}
 	if b.compared == nil {
-		size, _ := r.Store.BulkBatch()
+		size, _ := f.Store.BulkBatch()
 		b.compared = make([]store.Compared, 0, size)
 	}
 	b.compared = append(b.compared, store.Compared{
-		Line: l.number, MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, ProcessorID: t.ProcessorID,
+		Line: l.number, MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, ProcessorID: t.ProcessorID, Rest: rest,
 		Status: t.Status, Type: t.Type, AmountMinor: t.AmountMinor, Currency: t.Currency, ProcessedAt: t.ProcessedAt,
 	})
 	return nil
 }
 
-func (r *running) readCompared(l *line) (payment.Transaction, error) {
-	if r.Kind == ImportTransactions {
-		return l.readCompared()
+// readCompared also gives what else is needed of a chargeback that is to be recorded.
+func (f *fileSide) readCompared(l *line) (t payment.Transaction, rest string, err error) {
+	if f.Kind == ImportTransactions {
+		t, err = l.readCompared()
+		return t, "", err
 	}
-	c, _, err := l.readChargeback()
+	c, paymentID, err := l.readChargeback()
 	if err == nil && c.MerchantTransactionID == "" {
 		err = errors.New("merchant_transaction_id is required.")
+	}
+	if err == nil && f.applies {
+		rest, err = restOf(c, paymentID)
 	}
 	return payment.Transaction{
 		MerchantTransactionID: c.MerchantTransactionID, GatewayReference: c.GatewayReference, Type: payment.ChargebackType,
 		Status: payment.TransactionChargedBack, AmountMinor: c.AmountMinor, Currency: c.Currency, ProcessedAt: c.ReportedAt,
-	}, err
+	}, rest, err
 }
 
 // add writes a batch. It need not last: the file is read again.
@@ -385,29 +390,6 @@ func (r *running) applyDifference(ctx context.Context, m store.Mismatch) (bool, 
 	}
 	err = r.Checkout.ApplyReported(ctx, r.setup, m.Known.ID, means, reported, payment.ChargebackReconciled)
 	return err == nil, ignoreRefusal(err)
-}
-
-// applyChargebacks records what the file reports as charged back, and says which
-// lines have changed something.
-func (r *running) applyChargebacks(ctx context.Context, lines []store.Mismatch) (done []bool, err error) {
-	for batch := range slices.Chunk(lines, chargebackBatch) {
-		report := checkout.ChargebackReport{GatewayID: r.GatewayID, Source: payment.ChargebackReconciled}
-		for _, m := range batch {
-			line := m.File
-			report.Chargebacks = append(report.Chargebacks, checkout.ReportedChargeback{Chargeback: payment.Chargeback{
-				MerchantTransactionID: line.MerchantTransactionID, GatewayReference: line.GatewayReference,
-				AmountMinor: line.AmountMinor, Currency: line.Currency, ReportedAt: line.ProcessedAt,
-			}})
-		}
-		answers, err := r.Checkout.TakeChargebacks(ctx, r.setup, report)
-		if err != nil {
-			return done, err
-		}
-		for _, a := range answers {
-			done = append(done, a.Refused == nil && a.Taken != payment.TakenUnchanged)
-		}
-	}
-	return done, nil
 }
 
 // ignoreRefusal leaves to a person what contradicts our records.

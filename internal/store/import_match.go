@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,7 +29,12 @@ type Compared struct {
 	AmountMinor                                          payment.Minor
 	Currency                                             string
 	ProcessedAt                                          time.Time
+	// Rest is what else the line of a chargeback says, for whoever records it. It lies in the
+	// place of the processor's id of a payment, which a chargeback has not.
+	Rest string
 }
+
+func (c *Compared) processorID() string { return cmp.Or(c.ProcessorID, c.Rest) }
 
 var comparedColumns = []string{
 	"tenant_id", "import_id", "line", "merchant_transaction_id", "gateway_reference", "processor_id", "status", "type", "amount_minor", "currency",
@@ -43,7 +49,7 @@ type comparedRow struct {
 
 func (r comparedRow) Values() []any {
 	return []any{
-		r.match.TenantID, r.match.ImportID, r.Line, r.MerchantTransactionID, r.GatewayReference, r.ProcessorID, string(r.Status), string(r.Type),
+		r.match.TenantID, r.match.ImportID, r.Line, r.MerchantTransactionID, r.GatewayReference, r.processorID(), string(r.Status), string(r.Type),
 		r.AmountMinor, r.Currency, db.Micros(r.ProcessedAt),
 	}
 }
@@ -51,7 +57,7 @@ func (r comparedRow) Values() []any {
 func (r comparedRow) AppendCopy(dst []byte) []byte {
 	dst = db.AppendCopyID(db.AppendCopyID(dst, r.match.TenantID), r.match.ImportID)
 	dst = db.AppendCopyNumber(dst, int64(r.Line))
-	for _, text := range [...]string{r.MerchantTransactionID, r.GatewayReference, r.ProcessorID, string(r.Status), string(r.Type)} {
+	for _, text := range [...]string{r.MerchantTransactionID, r.GatewayReference, r.processorID(), string(r.Status), string(r.Type)} {
 		dst = db.AppendCopyText(dst, text)
 	}
 	dst = db.AppendCopyText(db.AppendCopyNumber(dst, int64(r.AmountMinor)), r.Currency)
@@ -171,6 +177,9 @@ func (m Match) scan(r db.Rows) (found Mismatch, err error) {
 		db.Instant{To: &known.ProcessedAt}, &file.Status, &file.Type, &file.AmountMinor, &file.Currency, &file.GatewayReference, &file.ProcessorID,
 		db.Instant{To: &file.ProcessedAt})
 	file.MerchantTransactionID = known.MerchantTransactionID
+	if m.IsChargebacks {
+		file.ProcessorID, file.Rest = "", file.ProcessorID
+	}
 	if file.Line > 0 {
 		found.File = file
 	}
