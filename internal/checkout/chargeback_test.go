@@ -96,6 +96,27 @@ func take(t *testing.T, till *checkouttest.Till, setup *merchant.Setup, reports 
 	return taken
 }
 
+// TestAChargebackThatWaitsAtAnotherGateway is another one, whatever it is called: a processor's names are its own.
+func TestAChargebackThatWaitsAtAnotherGateway(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		other := till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.ID = payment.NewID() })
+		setup, paid := till.Setup(t, till.Shop), till.Paid(t, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "GW-7"})
+		waiting := report(paid.Transaction)
+		waiting.MerchantTransactionID, waiting.GatewayReference = "", "GW-7"
+		taken, err := till.TakeChargebacks(t.Context(), setup, checkout.ChargebackReport{GatewayID: other.ID, Chargebacks: []checkout.ReportedChargeback{waiting}})
+		if err != nil || taken[0].Taken != payment.TakenNew {
+			t.Fatalf("%+v: %v", taken, err)
+		}
+		if taken := take(t, till, setup, report(paid.Transaction)); taken[0].Taken != payment.TakenNew {
+			t.Errorf("it is %+v", taken[0])
+		}
+		if d := till.Debit(t, paid.Transaction.ID); !d.Transaction.IsChargedBack() {
+			t.Errorf("the payment is %s", d.Transaction.Status)
+		}
+	})
+}
+
 func TestReportedChargebacks(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {

@@ -10,6 +10,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -30,6 +31,38 @@ func TestOneWhoIsAskedAboutElsewhereHoldsUpNobody(t *testing.T) {
 	}
 	if n := len(till.Gateway.Asked()); n != 1 {
 		t.Errorf("%d of two were asked about, of which one was overtaken", n)
+	}
+}
+
+// TestWhoIsAskedAboutElsewhereIsAskedAboutOnceMore: whoever moves the clock goes on only when every rebill has come to its end, and
+// the one who was faster may still wait for its answer.
+func TestWhoIsAskedAboutElsewhereIsAskedAboutOnceMore(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithSandboxRules)
+	rebill := rebilling(t, till)
+	till.Gateway.Answer(approved)
+	meanwhile(till, func() { till.Env.Exec(t, `UPDATE transactions SET lookup_count = lookup_count + 1`) })
+	if err := till.AskAboutRebills(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if d := till.Debit(t, rebill.Transaction.ID); d.Transaction.Status != payment.TransactionApproved || len(till.Gateway.Asked()) != 1 {
+		t.Errorf("the rebill is %s, asked about %d times", d.Transaction.Status, len(till.Gateway.Asked()))
+	}
+}
+
+// TestAnAnswerThatSomebodyElseMayHaveBrought: who cannot read what became of the payment has not settled it.
+func TestAnAnswerThatSomebodyElseMayHaveBrought(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	rebill, setup := rebilling(t, till), till.Setup(t, till.Shop)
+	till.Env.Exec(t, `CREATE TRIGGER overtaken BEFORE UPDATE ON transactions BEGIN SELECT RAISE(IGNORE); END`)
+	var last error
+	checkouttest.Interrupt(t, func(ctx context.Context) error {
+		last = till.SettleRebill(ctx, setup, rebill, approved)
+		return last
+	}, func(err error) bool { return errors.Is(err, store.ErrStale) })
+	if last == nil {
+		t.Error("it is held for settled")
 	}
 }
 

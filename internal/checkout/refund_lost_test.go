@@ -1,0 +1,61 @@
+package checkout_test
+
+import (
+	"testing"
+
+	"sepad/internal/checkout"
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/payment"
+	"sepad/internal/store"
+)
+
+// TestRefundsThatTheBankStillHas: a restored database has lost them, and opens each under the name that the bank knows, once, and
+// never more than was paid.
+func TestRefundsThatTheBankStillHas(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup, paid := till.Setup(t, till.Shop), till.Paid(t, approved).Transaction
+		half := paid.AmountMinor / 2
+		lost := func(amount payment.Minor, n int) store.Adopted {
+			return store.Adopted{EndToEndID: payment.RefundReference(paid, amount, n), AmountMinor: amount}
+		}
+		first, rest := lost(half, 0), lost(paid.AmountMinor-half, 1)
+		till.Gateway.Answer(pending)
+		reopen := func(want int, all ...store.Adopted) error {
+			t.Helper()
+			opened, err := till.ReopenRefunds(t.Context(), setup, paid.ID, all)
+			if opened != want {
+				t.Errorf("%d were opened, want %d: %v", opened, want, err)
+			}
+			return err
+		}
+		if err := reopen(2, first, rest); err != nil {
+			t.Fatal(err)
+		}
+		if err := reopen(0, first, rest); err != nil {
+			t.Errorf("those that are there: %v", err)
+		}
+		if err := reopen(0, lost(1, 2)); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("more than was paid: %v", err)
+		}
+		if sent := till.Gateway.Refunded(); len(sent) != 2 || sent[0].MerchantTransactionID != first.EndToEndID || sent[1].MerchantTransactionID != rest.EndToEndID {
+			t.Errorf("the bank was told of %+v", sent)
+		}
+		if d := till.Debit(t, paid.ID).Transaction; d.RefundingMinor != paid.AmountMinor {
+			t.Errorf("%s are set aside", d.RefundingMinor)
+		}
+	}, checkouttest.WithNotice(3))
+}
+
+// TestABankCannotGiveBackWithoutAnAccount: the payer was erased, or the payment was brought in.
+func TestABankCannotGiveBackWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved)
+		till.Env.Exec(t, `UPDATE transactions SET iban_sealed = ''`)
+		_, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{}, store.RequestKey{})
+		if d := till.Debit(t, paid.Transaction.ID); payment.KindOf(err) != payment.Conflict || len(till.Gateway.Refunded()) != 0 || d.Transaction.RefundingMinor != 0 {
+			t.Errorf("%s are set aside: %v", d.Transaction.RefundingMinor, err)
+		}
+	}, checkouttest.WithNotice(3))
+}
