@@ -73,6 +73,29 @@ func TestAnotherMandateIsTakenOver(t *testing.T) {
 	})
 }
 
+// TestTheOldAccountComesBack after the payer has given another one: the subscription goes on with that.
+func TestTheOldAccountComesBack(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved, storetest.WithTerms(storetest.Monthly))
+		created, err := till.NewMandate(t.Context(), till.Shop.ID, paid.Subscription.ID, checkout.CreateRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		till.Gateway.Answer(approved)
+		if _, err := till.Pay(t.Context(), till.Payment(till.Env.Find(t, created.Token))); err != nil {
+			t.Fatal(err)
+		}
+		closed := payment.Chargeback{Source: payment.ChargebackManual, ReasonCode: "AC04"}
+		if _, err := till.ChargeBack(t.Context(), till.Shop.ID, paid.Transaction.ID, closed, store.RequestKey{}); err != nil {
+			t.Fatal(err)
+		}
+		if now := till.Subscription(t, paid.Subscription.ID); now.Status != payment.SubscriptionPastDue || now.NextBillingDate.IsZero() {
+			t.Errorf("it is %s, billed next %s", now.Status, now.NextBillingDate)
+		}
+	})
+}
+
 // TestNobodyLooksAtEvidenceUnseen: what could not be noted is not shown.
 func TestNobodyLooksAtEvidenceUnseen(t *testing.T) {
 	t.Parallel()

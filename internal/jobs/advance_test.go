@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"testing"
 	"time"
 
@@ -61,4 +62,37 @@ func TestTheClockWaitsForWhatASweepHasClaimed(t *testing.T) {
 			}, checkouttest.WithSandboxRules)
 		})
 	}
+}
+
+// TestTheClockAsksForWhoeverHasDied: who has claimed a rebill is killed before it has heard of it. Once its time to send is
+// over the clock asks, at the instant at which it stands, and does not leave the answer for months later.
+func TestTheClockAsksForWhoeverHasDied(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		sub := till.Subscribed(t)
+		movable := clock.NewMovable(till.World, till.Store.ClockOffset)
+		till.Checkout.Clock = movable
+		desk := &billing.Billing{Checkout: till.Checkout}
+		banks := &banking.Banking{Checkout: till.Checkout, Logger: slog.New(slog.DiscardHandler)}
+		due := sub.NextBillingDate.Start()
+		if err := moveTo(t.Context(), till.Store, movable, due); err != nil {
+			t.Fatal(err)
+		}
+		refused := payment.Outcome{Verdict: payment.VerdictDeclined, Decline: payment.Decline{Code: payment.InsufficientFunds}}
+		till.Gateway.Answer(refused)
+		till.Gateway.During(func(ctx context.Context) {
+			till.Gateway.During(nil)
+			till.Env.Exec(t, `UPDATE transactions SET next_lookup_at = 1 WHERE in_flight IS NOT NULL`)
+			if _, err := Advance(ctx, desk, banks, movable, 60*24*time.Hour); err != nil {
+				t.Error(err)
+			}
+		})
+		_, _ = desk.RunDue(t.Context(), movable.Now()) // what the dead one would still have done
+		if after := till.Subscription(t, sub.ID); after.Status != payment.SubscriptionCancelled {
+			t.Errorf("after all tries were refused the subscription is %s", after.Status)
+		}
+		if n := till.Env.Count(t, `transactions WHERE type = 'sdd_rebill' AND processed_at < `+strconv.FormatInt(due.AddDate(0, 0, 1).UnixMicro(), 10)); n != 1 {
+			t.Errorf("%d were answered on the first day", n)
+		}
+	}, checkouttest.WithSandboxRules)
 }

@@ -64,8 +64,22 @@ func (c *Change) followReturn(policy Policy, now time.Time) error {
 		if policy.KeepsClaimed {
 			return nil
 		}
+	default:
+		if c.wasUnderAnotherMandate() {
+			return c.billUnderNewMandate(reason, policy.Dunning, now)
+		}
 	}
 	return c.endSubscription(ChargedBack, CancelledByChargeback, c.Chargeback.ReasonCode, now)
+}
+
+// billUnderNewMandate follows the return of a collection that was made before the payer gave another
+// account: what was wrong with the old one is no word on the new. Where the old mandate was rejected
+// nothing is collected again by itself, for the payer may have meant that very debit.
+func (c *Change) billUnderNewMandate(reason sepa.Reason, dunning Dunning, now time.Time) error {
+	if DeclineCode(reason.Decline) == MandateRejected {
+		return nil
+	}
+	return c.billAgain(dunning, now)
 }
 
 // billAgain has the period collected again whose money came back. While another
@@ -80,6 +94,9 @@ func (c *Change) billAgain(dunning Dunning, now time.Time) error {
 	period, tries := sub.periodOf(c.Transaction), 1
 	if c.Transaction.Type == Rebill {
 		tries = c.Transaction.Attempt.Number
+	}
+	if most := len(dunning); most > 0 && c.wasUnderAnotherMandate() {
+		tries = min(tries, most) // the new account was not tried yet
 	}
 	if tries <= len(dunning) && (sub.OpenTransactionID != nil || sub.Tries > 0) {
 		sub.Owed = sub.Owed.with(period)

@@ -66,3 +66,22 @@ func (c *Change) renewMandate(now time.Time) {
 func (c *Change) isUnderItsMandate() bool {
 	return c.Transaction.MandateReference == c.Subscription.MandateReference
 }
+
+// wasUnderAnotherMandate tells that the payer has given another account since.
+func (c *Change) wasUnderAnotherMandate() bool {
+	return c.Subscription != nil && c.Subscription.MandateSessionID != nil && c.Transaction.MandateReference != "" && !c.isUnderItsMandate()
+}
+
+// tryUnderNewMandate has a period tried at once under the mandate that the payer has given while a
+// try under the old one was under way: that one's refusal says nothing of the new account.
+func (s *Subscription) tryUnderNewMandate(now time.Time) (err error) {
+	if s.Status == SubscriptionCancelled {
+		return nil
+	}
+	if s.Status, err = follow(SubscriptionRules, s.Status, RebillRefused); err != nil {
+		return err
+	}
+	s.UpdatedAt = now
+	s.tryOn(DateOf(now))
+	return nil
+}

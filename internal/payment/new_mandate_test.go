@@ -139,3 +139,90 @@ func TestWhatIsOwedIsTriedUnderTheNewMandate(t *testing.T) {
 		t.Error("a subscription that has ended meanwhile has another mandate")
 	}
 }
+
+// renewed is the same subscription after its payer has given another account.
+func renewed(sub Subscription) *Subscription {
+	id := NewID()
+	sub.MandateReference, sub.MandateSessionID, sub.SequenceType = NewMandateReference(), &id, SequenceFirst
+	return &sub
+}
+
+func TestWhatComesBackFromTheOldAccount(t *testing.T) {
+	t.Parallel()
+	back := on(t, "2026-05-02")
+	for name, test := range map[string]struct {
+		reason string
+		try    int
+		status SubscriptionStatus
+		next   string
+	}{
+		"it was closed":             {"AC04", 1, SubscriptionPastDue, "2026-05-05"},
+		"it is unknown":             {"AC01", 1, SubscriptionPastDue, "2026-05-05"},
+		"it was closed, after all":  {"AC04", 4, SubscriptionPastDue, "2026-05-09"},
+		"it was empty, after all":   {"AM04", 4, SubscriptionPastDue, "2026-05-09"},
+		"its mandate is gone":       {"MD01", 1, SubscriptionActive, "2026-05-31"},
+		"the payer claims it":       {"MD06", 1, SubscriptionCancelled, "none"},
+		"nobody knows what that is": {"XXXX", 1, SubscriptionCancelled, "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sub, first := subscribed(t, monthly)
+			paid := rebill(t, sub, first, "2026-04-30", collected).Debit
+			paid.Transaction.Attempt.Number, paid.Subscription = test.try, renewed(*paid.Subscription)
+			got, err := paid.ChargeBack(Chargeback{ReasonCode: test.reason}, usual, back)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := got.Subscription.NextBillingDate.String()
+			if got.Subscription.NextBillingDate.IsZero() {
+				next = "none"
+			}
+			if got.Subscription.Status != test.status || next != test.next {
+				t.Errorf("it is %s, billed next %s; want %s, %s", got.Subscription.Status, next, test.status, test.next)
+			}
+		})
+	}
+}
+
+func TestWhatTheOldAccountRefuses(t *testing.T) {
+	t.Parallel()
+	closed := Outcome{Verdict: VerdictDeclined, Decline: Decline{Code: AccountClosed}}
+	for name, test := range map[string]struct {
+		outcome Outcome
+		tries   int
+		isOver  bool
+	}{
+		"it is closed":                            {closed, 0, false},
+		"it is empty at the last try":             {noMoney, 3, false},
+		"it is closed, and the subscription over": {closed, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sub, first := subscribed(t, monthly)
+			sub.Tries = test.tries
+			open, err := BeginRebill(sub, first, day(t, "2026-04-30"), on(t, "2026-04-30"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			open.Subscription = renewed(*open.Subscription)
+			if test.isOver {
+				over, err := CancelSubscription(*open.Subscription, CancelledByMerchant, noon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				open.Subscription = &over
+			}
+			got := settle(t, open.Debit, test.outcome, on(t, "2026-05-01")).Subscription
+			if test.isOver != got.IsOver() || !test.isOver && (got.Status != SubscriptionPastDue || got.NextBillingDate.String() != "2026-05-01" || got.SequenceType != SequenceFirst) {
+				t.Fatalf("it is %s, billed next %s as %s", got.Status, got.NextBillingDate, got.SequenceType)
+			}
+			if test.isOver {
+				return
+			}
+			again := rebill(t, *got, first, "2026-05-01", closed)
+			if again.Transaction.MandateReference != got.MandateReference || !again.Subscription.IsOver() {
+				t.Errorf("what the new account refuses leaves it %s", again.Subscription.Status)
+			}
+		})
+	}
+}

@@ -155,6 +155,9 @@ func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time
 		return nil
 	}
 	sub.FailedCount++
+	if waited && c.wasUnderAnotherMandate() {
+		return sub.tryUnderNewMandate(now)
+	}
 	return sub.refused(o, dunning, now)
 }
 

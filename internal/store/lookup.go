@@ -129,11 +129,11 @@ func (s *Store) LookupsDue(ctx context.Context, at time.Time, limit int) ([]Due,
 }
 
 // OpenRebills gives the rebills of which the gateway did not say what became of
-// them, and whose sender has given up.
+// them, and whose sender has given up, or has died and may not send any more.
 func (s *Store) OpenRebills(ctx context.Context) ([]Due, error) {
 	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, next_lookup_at, type FROM transactions
-		WHERE in_flight IS NOT NULL AND type = 'sdd_rebill' AND lookup_count > 0 ORDER BY next_lookup_at`)
+		WHERE in_flight IS NOT NULL AND type = 'sdd_rebill' AND (lookup_count > 0 OR next_lookup_at <= db_now()) ORDER BY next_lookup_at`)
 	return db.Collect(result, err, scanDueTransaction)
 }
 

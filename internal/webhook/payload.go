@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -47,7 +48,8 @@ func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
 	}
 	if e.Status != "" { // more may have happened to it since
 		then := *t
-		then.Status, t = e.Status, &then
+		then.Status, then.UpdatedAt = e.Status, t.UpdatedAt.Add(-laterWords(c, e)*time.Microsecond)
+		t = &then
 	}
 	switch {
 	case isSessionEvent(e.Kind) && c.Session != nil:
@@ -67,6 +69,19 @@ func payloadBody(c payment.Change, e payment.Event) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("webhook: the change does not report %s", e.Kind)
 	}
+}
+
+// laterWords is how many further events of the same change tell of the same transaction. Whoever
+// compares what is told by its instant takes the last of them for the latest.
+func laterWords(c payment.Change, e payment.Event) (later time.Duration) {
+	isLater := false
+	for _, other := range c.Events {
+		if isLater && other.Status != "" && other.TransactionID == e.TransactionID {
+			later++
+		}
+		isLater = isLater || other.Key == e.Key
+	}
+	return later
 }
 
 func isSessionEvent(kind payment.EventKind) bool {
