@@ -17,7 +17,8 @@ const (
 )
 
 // InTurn has whoever reads do so a few times at once, and wait beyond that. What goes on for long, as slowly as its reader
-// likes, has turns of its own, so that the others go on beside it. Who has no name is not held up.
+// likes, has turns of its own, so that the others go on beside it. Who has no name is not held up. Who had to wait is asked
+// again what they may: half a minute is long enough for a right to be taken away.
 func InTurn(turns *limit.Turns, nameOf func(context.Context) string, route Route, goesOn bool) Handler {
 	if route.Method != http.MethodGet {
 		return route.Handler
@@ -30,11 +31,20 @@ func InTurn(turns *limit.Turns, nameOf func(context.Context) string, route Route
 		if goesOn {
 			name += " goes on"
 		}
-		leave, taken := turns.Take(r.Context(), name, readsAtOnce)
+		leave, taken := turns.TakeAtOnce(name, readsAtOnce)
+		hasWaited := !taken
+		if hasWaited {
+			leave, taken = turns.Take(r.Context(), name, readsAtOnce)
+		}
 		if !taken {
 			return Throttled(readLater)
 		}
 		defer leave()
+		if hasWaited {
+			if err := askAgain(r.Context()); err != nil {
+				return err
+			}
+		}
 		return route.Handler(w, r)
 	}
 }

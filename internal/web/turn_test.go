@@ -2,12 +2,16 @@ package web
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"sepad/internal/clock"
 	"sepad/internal/limit"
 )
 
@@ -58,6 +62,43 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 				synctest.Wait()
 				if begun.Load() != 11 || refused.Load() != 0 {
 					t.Errorf("%d were done in the end and %d refused, want all eleven", begun.Load(), refused.Load())
+				}
+			})
+		})
+	}
+}
+
+// TestWhoHasWaitedIsAskedAgain: also with a body, of which nobody reads anything.
+func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]io.Reader{"a list": nil, "a list asked for with a body": strings.NewReader("x")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var turns limit.Turns
+				var begun int
+				removed := errors.New("removed")
+				refusals, answers := []error{nil, removed}, make(chan error, 2)
+				handler := InTurn(&turns, func(context.Context) string { return "ada" }, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
+					begun++
+					return nil
+				}}, false)
+				var leaves []func()
+				for range readsAtOnce {
+					leave, _ := turns.Take(t.Context(), "ada", readsAtOnce)
+					leaves = append(leaves, leave)
+				}
+				for _, refusal := range refusals {
+					r := Vouched(httptest.NewRequest(http.MethodGet, "/", body), clock.Real{}, func() error { return refusal })
+					go func() { answers <- handler(httptest.NewRecorder(), r) }()
+					synctest.Wait()
+				}
+				for _, leave := range leaves {
+					leave()
+				}
+				synctest.Wait()
+				if first, second := <-answers, <-answers; begun != 1 || errors.Join(first, second) == nil {
+					t.Errorf("%d lists were made, and answered: %v, %v", begun, first, second)
 				}
 			})
 		})
