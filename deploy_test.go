@@ -62,3 +62,13 @@ func TestContainersHaveWhereFilesLie(t *testing.T) {
 		t.Errorf("only %d files have such containers", seen)
 	}
 }
+
+// TestCaddyLeavesBodiesToTheService: it answers a body that is larger than its own limit with a 502, where the contract has a 413.
+func TestCaddyLeavesBodiesToTheService(t *testing.T) {
+	t.Parallel()
+	for _, f := range projectFiles(t) {
+		if f.under("deploy") && strings.HasSuffix(f.path, "Caddyfile") && strings.Contains(string(f.text), "max_size") {
+			t.Errorf("%s limits bodies", f.path)
+		}
+	}
+}

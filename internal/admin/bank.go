@@ -172,7 +172,7 @@ func (a *Admin) downloadBankFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := &web.Download{ResponseWriter: w, ContentType: "application/xml", Name: file.Name}
+	out := &web.Download{ResponseWriter: w, Request: r, ContentType: "application/xml", Name: file.Name}
 	err = a.Banking.Download(r.Context(), file, out)
 	if err != nil && out.HasBegun {
 		return errors.Join(http.ErrAbortHandler, err) // half of it is gone already

@@ -173,7 +173,7 @@ func (a *Admin) export(name string, write exporter) web.Handler {
 		if err := a.Store.Note(r.Context(), deed); err != nil {
 			return err // nobody takes records away unseen
 		}
-		file := &web.Download{ResponseWriter: w, ContentType: recon.ExportType(format), Name: name + "_" + first.String() + "_" + last.String() + "." + recon.ExportEnding(format)}
+		file := &web.Download{ResponseWriter: w, Request: r, ContentType: recon.ExportType(format), Name: name + "_" + first.String() + "_" + last.String() + "." + recon.ExportEnding(format)}
 		err := write(r.Context(), a.Store.Tenant(tenantID), first, last, format, file)
 		if err != nil && file.HasBegun {
 			return errors.Join(http.ErrAbortHandler, err) // half of it is gone already

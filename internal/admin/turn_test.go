@@ -48,3 +48,60 @@ func TestOneOperatorsListsLeaveRoom(t *testing.T) {
 		leave()
 	}
 }
+
+// fillTurns takes all turns of a person, until they are left again.
+func fillTurns(t *testing.T, s *apptest.Server, id string) (leave func()) {
+	t.Helper()
+	var leaves []func()
+	for _, name := range []string{id, id + " goes on"} {
+		for range 4 {
+			leave, taken := s.App.People.Reads.Take(t.Context(), name, 4)
+			if !taken {
+				t.Fatal("no turn came")
+			}
+			leaves = append(leaves, leave)
+		}
+	}
+	return func() {
+		for _, leave := range leaves {
+			leave()
+		}
+	}
+}
+
+// TestWhoIsRemovedReadsNothingAfterwards: what waits behind other lists and exports of the same person was let in before.
+func TestWhoIsRemovedReadsNothingAfterwards(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		removed := apptest.Request{Method: http.MethodDelete}
+		moved := apptest.Request{Method: http.MethodPatch, Body: apptest.Body{"role": "viewer", "tenants": []string{apptest.Rival}}}
+		const export = "/admin/v1/exports/transactions/?tenant_id=" + apptest.Shop + "&from=2026-01-01&to=2026-02-01"
+		for _, example := range []struct {
+			name, path string
+			change     apptest.Request
+		}{{"removed", transactions, removed}, {"removed", export, removed}, {"moved", export, moved}} {
+			token := tokenOf(t, s, store.Finance)
+			id := s.Do(t, apptest.Request{Path: "/admin/v1/me/", Key: token}).Text(t, "operator_id")
+			leave, answered := fillTurns(t, s, id), make(chan int, 1)
+			go func() {
+				answer, err := s.TryDo(t, apptest.Request{Path: example.path, Key: token})
+				if err != nil {
+					t.Error(err)
+				}
+				answered <- answer.Status
+			}()
+			for range 5 { // should it come later than the change, it is refused for that
+				s.Do(t, operator(transactions, nil)).Want(t, http.StatusOK, nil)
+			}
+			change := example.change
+			change.Path, change.Key = "/admin/v1/operators/"+id+"/", apptest.AdminToken
+			if done := s.Do(t, change); done.Status >= http.StatusBadRequest {
+				t.Fatalf("%d to the change: %s", done.Status, done.Raw)
+			}
+			leave()
+			if status := <-answered; status < http.StatusBadRequest {
+				t.Errorf("%s, %s: %d", example.path, example.name, status)
+			}
+		}
+	})
+}

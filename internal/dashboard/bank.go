@@ -86,7 +86,7 @@ func (d *Dashboard) downloadBankFile(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	file := &web.Download{ResponseWriter: w, ContentType: "application/xml", Name: f.Name}
+	file := &web.Download{ResponseWriter: w, Request: r, ContentType: "application/xml", Name: f.Name}
 	err = d.Banking.Download(r.Context(), f, file)
 	if err != nil && file.HasBegun {
 		return errors.Join(http.ErrAbortHandler, err) // half of it is gone already

@@ -37,7 +37,7 @@ func export[T any](d *Dashboard, w http.ResponseWriter, r *http.Request, l list[
 	if err := d.Store.Note(r.Context(), deed); err != nil {
 		return err // nobody takes records away unseen
 	}
-	file := &web.Download{ResponseWriter: w, ContentType: "text/csv; charset=utf-8", Name: l.Name + "_" + q.now.Format(time.DateOnly) + "." + format}
+	file := &web.Download{ResponseWriter: w, Request: r, ContentType: "text/csv; charset=utf-8", Name: l.Name + "_" + q.now.Format(time.DateOnly) + "." + format}
 	if format == "json" {
 		file.ContentType = "application/json"
 	}

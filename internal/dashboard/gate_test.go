@@ -74,7 +74,7 @@ func browse(s *apptest.Server, method, path, cookie string) apptest.Request {
 func screens(t *testing.T) (rights []people.Right) {
 	t.Helper()
 	named := map[string]bool{}
-	for _, route := range (&dashboard.Dashboard{}).Routes() {
+	for _, route := range (&dashboard.Dashboard{People: &people.People{}}).Routes() {
 		named[route.Method+" "+route.Pattern] = true
 	}
 	for _, right := range people.Rights {
@@ -269,7 +269,7 @@ func TestHostileTextsAtTheDashboard(t *testing.T) {
 			} {
 				sent.Set(name, text)
 			}
-			for _, route := range (&dashboard.Dashboard{}).Routes() {
+			for _, route := range (&dashboard.Dashboard{People: &people.People{}}).Routes() {
 				if strings.Contains(route.Pattern, "sign-out") {
 					continue
 				}

@@ -38,6 +38,18 @@ func (t *Turns) Take(ctx context.Context, key string, atOnce int) (leave func(),
 	return nil, false
 }
 
+// TakeAtOnce takes a turn where nobody has to be waited for.
+func (t *Turns) TakeAtOnce(key string, atOnce int) (leave func(), taken bool) {
+	l := t.enter(key, atOnce)
+	select {
+	case l.places <- struct{}{}:
+		return func() { <-l.places; t.exit(key, l) }, true
+	default:
+		t.exit(key, l)
+		return nil, false
+	}
+}
+
 func (t *Turns) enter(key string, atOnce int) *line {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -24,6 +24,9 @@ func TestTurns(t *testing.T) {
 		if _, taken := turns.Take(t.Context(), "one", 2); taken || time.Since(began) != turnPatience {
 			t.Errorf("a third one: taken %v after %v", taken, time.Since(began))
 		}
+		if _, taken := turns.TakeAtOnce("one", 2); taken {
+			t.Error("a third one was taken at once")
+		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, taken := turns.Take(gone, "one", 2); taken {
@@ -36,6 +39,11 @@ func TestTurns(t *testing.T) {
 			t.Errorf("a turn that was left was taken after %v", waited)
 		}
 		second()
+		if leave, taken := turns.TakeAtOnce("one", 2); taken {
+			leave()
+		} else {
+			t.Error("there was room, and it was not taken at once")
+		}
 		third()
 		other()
 		if len(turns.lines) != 0 {

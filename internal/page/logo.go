@@ -35,6 +35,8 @@ const (
 	maxKept      = 32 << 20
 	maxLogoHead  = 64 << 10
 	maxRedirects = 3
+	// lookPatience is how long a picture waits to be looked at.
+	lookPatience = 5 * time.Second
 )
 
 // logoTypes are the pictures that are passed on. Browsers run no script in a
@@ -47,6 +49,8 @@ type Logos struct {
 	client *http.Client
 	// fetching has one asker for each address, however many payers wait.
 	fetching singleflight.Group
+	// looking has one picture looked at at a time.
+	looking limit.Turns
 
 	mu   sync.Mutex
 	kept map[string]logo
@@ -165,7 +169,20 @@ func (l *Logos) fetch(ctx context.Context, address string) (logo, error) {
 	if err != nil || size == 0 || size > maxLogo {
 		return logo{}, errors.Join(errNoLogo, err)
 	}
-	return logo{contentType: kind, picture: picture.Bytes(), look: lookAt(kind, picture.Bytes())}, nil
+	return logo{contentType: kind, picture: picture.Bytes(), look: l.lookInTurn(ctx, kind, picture.Bytes())}, nil
+}
+
+// lookInTurn looks at one picture at a time: unpacked they are a hundred times as large, and there are as many as merchants
+// care to name. One whose turn does not come in time is shown without.
+func (l *Logos) lookInTurn(ctx context.Context, kind string, picture []byte) pictureLook {
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	leave, taken := l.looking.Take(ctx, "", 1)
+	if !taken {
+		return pictureLook{}
+	}
+	defer leave()
+	return lookAt(kind, picture)
 }
 
 func isPicture(kind string) bool {

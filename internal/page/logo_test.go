@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/base64"
+	"image"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -163,6 +164,58 @@ func TestALogoIsAskedForOnce(t *testing.T) {
 		synctest.Wait()
 		if asked := host.asked.Load(); asked != 1 || shown.Load() != payers {
 			t.Errorf("it was asked for %d times, and shown to %d", asked, shown.Load())
+		}
+	})
+}
+
+// slowPictures are of a kind whose unpacking waits until it is let.
+type slowPictures struct {
+	let            chan struct{}
+	unpacked, most atomic.Int32
+}
+
+func (s *slowPictures) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(strings.NewReader("SLOW")),
+	}, nil
+}
+
+func (s *slowPictures) unpack(io.Reader) (image.Image, error) {
+	s.most.Store(max(s.most.Load(), s.unpacked.Add(1)))
+	<-s.let
+	s.unpacked.Add(-1)
+	return image.NewGray(image.Rect(0, 0, 1, 1)), nil
+}
+
+// TestOnePictureIsLookedAtAtATime has a merchant name many pictures that take long to unpack.
+func TestOnePictureIsLookedAtAtATime(t *testing.T) {
+	t.Parallel()
+	const pictures = 20
+	synctest.Test(t, func(t *testing.T) {
+		slow, logos := &slowPictures{let: make(chan struct{})}, NewLogos(true)
+		image.RegisterFormat("slow", "SLOW", slow.unpack, func(io.Reader) (image.Config, error) { return image.Config{Width: 1, Height: 1}, nil })
+		logos.client.Transport = slow
+		var shown atomic.Int32
+		for i := range pictures {
+			go func() {
+				if logos.get(t.Context(), "https://shop.example/"+strconv.Itoa(i), time.Unix(1, 0)).picture != nil {
+					shown.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		if most := slow.most.Load(); most != 1 || shown.Load() != 0 {
+			t.Errorf("%d were unpacked at once, and %d are shown", most, shown.Load())
+		}
+		<-time.After(lookPatience)
+		synctest.Wait()
+		if shown.Load() != pictures-1 {
+			t.Errorf("%d are shown that waited for long, not %d", shown.Load(), pictures-1)
+		}
+		close(slow.let)
+		synctest.Wait()
+		if most := slow.most.Load(); most != 1 || shown.Load() != pictures {
+			t.Errorf("%d were unpacked at once, and %d are shown", most, shown.Load())
 		}
 	})
 }

@@ -48,12 +48,14 @@ func lookAt(kind string, picture []byte) (look pictureLook) {
 	if kind == "image/svg+xml" {
 		return lookAtDrawing(string(picture))
 	}
-	size, _, err := image.DecodeConfig(bytes.NewReader(picture))
+	size, format, err := image.DecodeConfig(bytes.NewReader(picture))
 	if err != nil || size.Width <= 0 || size.Height <= 0 {
 		return pictureLook{}
 	}
 	look.isSymbol = isSymbol(float64(size.Width), float64(size.Height))
-	if size.Width*size.Height > maxPixels {
+	// A photograph has no pixel that can be seen through, so that nothing would follow from its colours; and one can be made
+	// that tells each of its pixels ten thousand times, which takes a processor the better part of a minute.
+	if format == "jpeg" || size.Width*size.Height > maxPixels {
 		return look
 	}
 	if decoded, _, err := image.Decode(bytes.NewReader(picture)); err == nil {

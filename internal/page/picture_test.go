@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"testing"
+	"time"
 )
 
 // drawn is a picture of one colour with nothing around it.
@@ -72,5 +73,35 @@ func TestAReaderOfPicturesThatStumblesStopsNobody(t *testing.T) {
 		func(io.Reader) (image.Config, error) { return image.Config{Width: 1, Height: 1}, nil })
 	if look := lookAt("image/png", []byte("HOSTILE")); look != (pictureLook{}) {
 		t.Errorf("it was seen as %+v", look)
+	}
+}
+
+// manyScans is a photograph that tells each of its four million pixels again and again, a few bytes each time.
+func manyScans(scans int) []byte {
+	const side = 2048
+	segment := func(marker byte, content ...byte) []byte {
+		return append([]byte{0xff, marker, 0, byte(len(content) + 2)}, content...)
+	}
+	table := func(class, value byte) []byte {
+		return segment(0xc4, append([]byte{class, 1}, append(make([]byte, 15), value)...)...)
+	}
+	picture := bytes.Join([][]byte{
+		{0xff, 0xd8}, segment(0xdb, make([]byte, 65)...),
+		segment(0xc2, 8, side>>8, side&0xff, side>>8, side&0xff, 1, 1, 0x11, 0), table(0, 0), table(0x10, 0xe0),
+	}, nil)
+	scan := append(segment(0xda, 1, 1, 0, 1, 63, 0), 0x7f, 0xfe, 0xff, 0, 0xfd, 0xff, 0, 0xff, 0)
+	return append(append(picture, bytes.Repeat(scan, scans)...), 0xff, 0xd9)
+}
+
+// TestAPhotographIsNotUnpacked has a merchant name a picture that would take a processor for long.
+func TestAPhotographIsNotUnpacked(t *testing.T) {
+	t.Parallel()
+	const scans, most = 4000, 2 * time.Second
+	began := time.Now()
+	if look := lookAt("image/jpeg", manyScans(scans)); look != (pictureLook{isSymbol: true}) {
+		t.Errorf("it was seen as %+v", look)
+	}
+	if took := time.Since(began); took > most {
+		t.Errorf("looking at it took %s", took)
 	}
 }

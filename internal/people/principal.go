@@ -1,6 +1,7 @@
 package people
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -93,12 +94,19 @@ func RequestScope(ctx context.Context) uuid.UUID {
 	return uuid.Nil
 }
 
-// Reader names the person who is asking, whatever they come by; "" where it is the admin token.
-func Reader(ctx context.Context) string {
-	if p, ok := Who(ctx); ok && p.Operator != nil {
-		return p.Operator.ID.String()
+// Reader names the person who is asking, whatever they come by, and the tenant among whose people they are; "" where it
+// is the admin token, and for whoever works for all tenants. Of several tenants the first speaks for all, so that who
+// administers some makes no more readers of them than there are tenants.
+func Reader(ctx context.Context) (person, tenant string) {
+	p, ok := Who(ctx)
+	if !ok || p.Operator == nil {
+		return "", ""
 	}
-	return ""
+	if !p.Tenants.All && len(p.Tenants.IDs) > 0 {
+		first := slices.MinFunc(p.Tenants.IDs, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		tenant = "of " + first.String()
+	}
+	return p.Operator.ID.String(), tenant
 }
 
 // MayAs tells that somebody has the role and the tenants of another, who may be themselves a moment ago.

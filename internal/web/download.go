@@ -15,8 +15,13 @@ import (
 // ordinary answer would cut a large one off.
 type Download struct {
 	http.ResponseWriter
+	// Request is what it answers: whoever may no longer read gets no more of it. Nil where nobody vouched for anybody.
+	Request           *http.Request
 	Name, ContentType string
 	HasBegun          bool
+
+	// asked is when its reader was asked for last.
+	asked time.Time
 }
 
 const (
@@ -30,12 +35,16 @@ var errNotTaken = errors.New("web: nobody takes the file")
 
 func (d *Download) Write(text []byte) (written int, err error) {
 	if !d.HasBegun {
+		d.asked = clock.Real{}.Now() // it was let in just now
 		d.HasBegun = true
 		d.Header().Set("Content-Type", d.ContentType)
 		d.Header().Set("Content-Disposition", `attachment; filename="`+d.Name+`"`)
 		d.Header().Set("Cache-Control", "no-store")
 	}
 	for piece := range slices.Chunk(text, pieceOfDownload) {
+		if err := d.ask(); err != nil {
+			return written, err
+		}
 		if err := d.grant(); err != nil {
 			return written, err
 		}
@@ -46,6 +55,16 @@ func (d *Download) Write(text []byte) (written int, err error) {
 		}
 	}
 	return written, d.grant() // should this be the last piece, its end is still to be sent
+}
+
+// ask tells whether the reader still may read, every second.
+func (d *Download) ask() error {
+	now := clock.Real{}.Now()
+	if d.Request == nil || now.Sub(d.asked) < vouchedFor {
+		return nil
+	}
+	d.asked = now
+	return askAgain(d.Request.Context())
 }
 
 // grant gives the reader time for a piece. Where a command writes to a file there is no need of it.

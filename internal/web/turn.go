@@ -12,29 +12,60 @@ const (
 	// readsAtOnce are what one person may read at a time in a process: an answer of a thousand records is some
 	// thirty milliseconds of a processor, and hundreds that come at once would hold up payments of all tenants.
 	readsAtOnce = 4
+	// tenantReads are what all people of one tenant may: its administrator may add as many as he likes. What goes on for
+	// long is mostly waiting for its reader, so that there may be more of it.
+	tenantReads, tenantReadsThatGoOn = 8, 16
 	// readLater is what whoever has waited in vain is told to wait.
 	readLater = 5 * time.Second
 )
 
-// InTurn has whoever reads do so a few times at once, and wait beyond that. What goes on for long, as slowly as its reader
-// likes, has turns of its own, so that the others go on beside it. Who has no name is not held up.
-func InTurn(turns *limit.Turns, nameOf func(context.Context) string, route Route, goesOn bool) Handler {
+// InTurn has whoever reads do so a few times at once, and wait beyond that, as a person and among the people of a tenant.
+// What goes on for long, as slowly as its reader likes, has turns of its own, so that the others go on beside it. Who has
+// no name is not held up. Who had to wait is asked again what they may: that is long enough for a right to be taken away.
+func InTurn(turns *limit.Turns, whoReads func(context.Context) (person, tenant string), route Route, goesOn bool) Handler {
 	if route.Method != http.MethodGet {
 		return route.Handler
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
-		name := nameOf(r.Context())
-		if name == "" {
+		person, tenant := whoReads(r.Context())
+		if person == "" {
 			return route.Handler(w, r)
 		}
+		ofTenant := tenantReads
+		isOfTenant := tenant != ""
 		if goesOn {
-			name += " goes on"
+			person, tenant, ofTenant = person+" goes on", tenant+" goes on", tenantReadsThatGoOn
 		}
-		leave, taken := turns.Take(r.Context(), name, readsAtOnce)
-		if !taken {
-			return Throttled(readLater)
+		leave, hasWaited, err := takeTurn(r.Context(), turns, person, readsAtOnce)
+		if err != nil {
+			return err
 		}
 		defer leave()
+		if isOfTenant {
+			leave, alsoWaited, err := takeTurn(r.Context(), turns, tenant, ofTenant)
+			if err != nil {
+				return err
+			}
+			defer leave()
+			hasWaited = hasWaited || alsoWaited
+		}
+		if hasWaited {
+			if err := askAgain(r.Context()); err != nil {
+				return err
+			}
+		}
 		return route.Handler(w, r)
 	}
+}
+
+// takeTurn takes a turn, at once or after a wait.
+func takeTurn(ctx context.Context, turns *limit.Turns, name string, atOnce int) (leave func(), hasWaited bool, err error) {
+	leave, taken := turns.TakeAtOnce(name, atOnce)
+	if taken {
+		return leave, false, nil
+	}
+	if leave, taken = turns.Take(ctx, name, atOnce); !taken {
+		return nil, true, Throttled(readLater)
+	}
+	return leave, true, nil
 }

@@ -2,19 +2,27 @@ package web
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"sepad/internal/clock"
 	"sepad/internal/limit"
 )
 
 func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 	t.Parallel()
 	type nameKey struct{}
-	nameOf := func(ctx context.Context) string { name, _ := ctx.Value(nameKey{}).(string); return name }
+	whoReads := func(ctx context.Context) (person, tenant string) {
+		person, _ = ctx.Value(nameKey{}).(string)
+		return person, ""
+	}
 	for _, example := range []struct {
 		what, method, name string
 		goesOn             bool
@@ -31,7 +39,7 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 				var turns limit.Turns
 				var begun, refused atomic.Int32
 				end := make(chan struct{})
-				handler := InTurn(&turns, nameOf, Route{Method: example.method, Handler: func(http.ResponseWriter, *http.Request) error {
+				handler := InTurn(&turns, whoReads, Route{Method: example.method, Handler: func(http.ResponseWriter, *http.Request) error {
 					begun.Add(1)
 					<-end
 					return nil
@@ -58,6 +66,96 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 				synctest.Wait()
 				if begun.Load() != 11 || refused.Load() != 0 {
 					t.Errorf("%d were done in the end and %d refused, want all eleven", begun.Load(), refused.Load())
+				}
+			})
+		})
+	}
+}
+
+// TestThePeopleOfATenantReadAFewThingsAtOnce: its administrator adds as many people as he likes.
+func TestThePeopleOfATenantReadAFewThingsAtOnce(t *testing.T) {
+	t.Parallel()
+	type whoKey struct{}
+	type who struct{ person, tenant string }
+	for name, example := range map[string]struct {
+		goesOn bool
+		begun  int32
+	}{"lists": {false, tenantReads}, "exports": {true, tenantReadsThatGoOn}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var turns limit.Turns
+				var begun atomic.Int32
+				end := make(chan struct{})
+				handler := InTurn(&turns, func(ctx context.Context) (string, string) {
+					reader, _ := ctx.Value(whoKey{}).(who)
+					return reader.person, reader.tenant
+				}, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
+					begun.Add(1)
+					<-end
+					return nil
+				}}, example.goesOn)
+				call := func(reader who) {
+					r := httptest.NewRequest(http.MethodGet, "/", nil)
+					if err := handler(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), whoKey{}, reader))); err != nil {
+						t.Error(err)
+					}
+				}
+				const people = 40
+				for i := range people {
+					go call(who{strconv.Itoa(i), "shop"})
+				}
+				synctest.Wait()
+				if begun.Load() != example.begun {
+					t.Errorf("%d at once, want %d", begun.Load(), example.begun)
+				}
+				go call(who{"somebody of another one", "rival"})
+				go call(who{"somebody of the house", ""})
+				synctest.Wait()
+				if begun.Load() != example.begun+2 {
+					t.Error("others have to wait")
+				}
+				close(end)
+				synctest.Wait()
+				if begun.Load() != people+2 {
+					t.Errorf("%d were done in the end", begun.Load())
+				}
+			})
+		})
+	}
+}
+
+// TestWhoHasWaitedIsAskedAgain: also with a body, of which nobody reads anything.
+func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]io.Reader{"a list": nil, "a list asked for with a body": strings.NewReader("x")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var turns limit.Turns
+				var begun int
+				removed := errors.New("removed")
+				refusals, answers := []error{nil, removed}, make(chan error, 2)
+				handler := InTurn(&turns, func(context.Context) (string, string) { return "ada", "" }, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
+					begun++
+					return nil
+				}}, false)
+				var leaves []func()
+				for range readsAtOnce {
+					leave, _ := turns.Take(t.Context(), "ada", readsAtOnce)
+					leaves = append(leaves, leave)
+				}
+				for _, refusal := range refusals {
+					r := Vouched(httptest.NewRequest(http.MethodGet, "/", body), clock.Real{}, func() error { return refusal })
+					go func() { answers <- handler(httptest.NewRecorder(), r) }()
+					synctest.Wait()
+				}
+				for _, leave := range leaves {
+					leave()
+				}
+				synctest.Wait()
+				if first, second := <-answers, <-answers; begun != 1 || errors.Join(first, second) == nil {
+					t.Errorf("%d lists were made, and answered: %v, %v", begun, first, second)
 				}
 			})
 		})

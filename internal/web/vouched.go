@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -14,13 +15,27 @@ const vouchedFor = time.Second
 
 // Vouched has a body read only while its sender still may what the request was let in for. Who is let in is decided by the
 // headers; whoever holds back the body, for half a minute or with a file for as long as it takes, would otherwise act
-// with a right that was taken away meanwhile. There is nothing to ask again where there is no body.
+// with a right that was taken away meanwhile. Whoever reads is asked again after having had to wait (InTurn).
 func Vouched(r *http.Request, own clock.Clock, again func() error) *http.Request {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		r = r.WithContext(context.WithValue(r.Context(), vouchKey{}, again))
+	}
 	if r.Body == nil || r.Body == http.NoBody {
 		return r
 	}
 	r.Body = &vouched{ReadCloser: r.Body, own: own, again: again, asked: own.Now()}
 	return r
+}
+
+type vouchKey struct{}
+
+// askAgain tells whether whoever asks still may what the request was let in for; nil where nobody vouched for it.
+func askAgain(ctx context.Context) error {
+	again, _ := ctx.Value(vouchKey{}).(func() error)
+	if again == nil {
+		return nil
+	}
+	return again()
 }
 
 type vouched struct {

@@ -7,7 +7,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"sepad/internal/clock"
 )
 
 // hand is a clock that a test moves.
@@ -46,4 +49,26 @@ func TestABodyIsReadWhileItsSenderMay(t *testing.T) {
 	if Vouched(none, own, func() error { return nil }).Body != http.NoBody {
 		t.Error("there is a body where there was none")
 	}
+}
+
+// TestADownloadEndsWithItsReadersRight: it goes on for hours, if its reader likes.
+func TestADownloadEndsWithItsReadersRight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		removed := errors.New("removed")
+		var refusal error
+		r := Vouched(httptest.NewRequest(http.MethodGet, "/", nil), clock.Real{}, func() error { return refusal })
+		file := &Download{ResponseWriter: httptest.NewRecorder(), Request: r, Name: "list.csv"}
+		for _, step := range []struct {
+			after   time.Duration
+			refusal error
+			want    error
+		}{{0, nil, nil}, {time.Minute, nil, nil}, {vouchedFor / 2, removed, nil}, {vouchedFor, removed, removed}} {
+			<-time.After(step.after)
+			refusal = step.refusal
+			if _, err := file.Write([]byte("x")); !errors.Is(err, step.want) {
+				t.Errorf("after %s, %v: %v, want %v", step.after, step.refusal, err, step.want)
+			}
+		}
+	})
 }
