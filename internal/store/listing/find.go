@@ -150,7 +150,25 @@ func (w words) payments() []condition {
 // leads are those on a lead, under the name p.
 func (w words) leads() []condition {
 	return slices.Concat(when("p.id = $%d", w.ID), when("p.email_key = $%d", w.EmailKey), eachOf("lower(p.last_name)", w.Names),
-		eachOf("lower(p.first_name || ' ' || p.last_name)", w.Names))
+		w.fullNames())
+}
+
+// mostWords bounds the words of a full name.
+const mostWords = 8
+
+// fullNames are conditions on first name and surname together, one for each word with which the surname may begin: by
+// the surname they are found, so that a new lead needs no index for both.
+func (w words) fullNames() (all []condition) {
+	const whole = "lower(p.last_name) = $%d AND lower(p.first_name || ' ' || p.last_name) = $%d"
+	for _, name := range w.Names {
+		name := name.(string)
+		_, surname, more := strings.Cut(name, " ")
+		for word := 1; more && word < mostWords; word++ {
+			all = append(all, condition{text: whole, args: []any{surname, name}})
+			_, surname, more = strings.Cut(surname, " ")
+		}
+	}
+	return all
 }
 
 // Ways from what was found to what belongs to it, at most mostFound: whoever gets more has

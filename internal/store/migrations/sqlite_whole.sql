@@ -169,7 +169,6 @@ CREATE TABLE sessions (
     CONSTRAINT sessions_token_key UNIQUE (tenant_id, token),
     FOREIGN KEY (tenant_id, lead_id) REFERENCES leads (tenant_id, id)
 ) STRICT;
-CREATE UNIQUE INDEX sessions_lead_id_key ON sessions (tenant_id, lead_id) WHERE holds_lead;
 CREATE INDEX sessions_due_idx ON sessions (expires_at) WHERE status IN ('PENDING', 'AWAITING_VERIFICATION');
 CREATE TABLE orders (
     tenant_id    TEXT    NOT NULL,
@@ -451,7 +450,6 @@ CREATE TABLE staged_transactions (
 , processor_id TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX staged_transactions_import_idx ON staged_transactions (tenant_id, import_id, merchant_transaction_id);
 CREATE INDEX subscriptions_due_idx ON subscriptions (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX sessions_lead_idx ON sessions (tenant_id, lead_id, id);
 CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE TABLE deployment (
     id          INTEGER NOT NULL,
@@ -607,7 +605,6 @@ CREATE TABLE bank_adopted (
     amount_minor  INTEGER NOT NULL,
     CONSTRAINT bank_adopted_gateway_id_end_to_end_id_key PRIMARY KEY (tenant_id, gateway_id, end_to_end_id)
 ) STRICT;
-CREATE INDEX sessions_status_idx ON sessions (tenant_id, status, created_at DESC, id DESC);
 CREATE INDEX sessions_reference_idx ON sessions (tenant_id, tenant_reference_id, id)
     WHERE tenant_reference_id IS NOT NULL;
 CREATE UNIQUE INDEX transactions_tenant_reference_id_key ON transactions (tenant_id, tenant_reference_id)
@@ -757,7 +754,6 @@ CREATE INDEX transactions_last4_idx ON transactions (tenant_id, substr(iban_mask
 CREATE INDEX transactions_amount_idx ON transactions (tenant_id, amount_minor, id);
 CREATE INDEX transactions_holder_idx ON transactions (tenant_id, lower(holder_name), id);
 CREATE INDEX transactions_mandate_reference_idx ON transactions (tenant_id, mandate_reference, id) WHERE mandate_reference <> '';
-CREATE INDEX leads_name_idx ON leads (tenant_id, lower(first_name || ' ' || last_name), id);
 CREATE INDEX leads_last_name_idx ON leads (tenant_id, lower(last_name), id);
 CREATE TABLE count_changes (
     tenant_id   TEXT    NOT NULL,
@@ -884,6 +880,9 @@ CREATE TABLE events_in_line (
     event_id           TEXT NOT NULL,
     CONSTRAINT events_in_line_webhook_profile_id_event_id_key PRIMARY KEY (tenant_id, webhook_profile_id, event_id)
 ) STRICT;
+CREATE UNIQUE INDEX sessions_lead_id_key ON sessions (lead_id, tenant_id) WHERE holds_lead;
+CREATE INDEX sessions_lead_idx ON sessions (lead_id, tenant_id, id);
+CREATE INDEX sessions_status_idx ON sessions (tenant_id, status, created_at, id);
 INSERT INTO river_migration (line, version) VALUES ('main', 1);
 INSERT INTO river_migration (line, version) VALUES ('main', 2);
 INSERT INTO river_migration (line, version) VALUES ('main', 3);
@@ -930,6 +929,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 37, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 38, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 39, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 38);
 INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
