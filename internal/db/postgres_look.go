@@ -112,7 +112,10 @@ func (p *postgres) lookAlone(ctx context.Context, text string, l *look) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		l.found.keep(rows.FieldDescriptions(), rows.RawValues())
+		if l.found.fields == nil {
+			l.found.fields = slices.Clone(rows.FieldDescriptions())
+		}
+		l.found.keep(l.found.fields, rows.RawValues())
 	}
 	return rows.Err()
 }
@@ -127,8 +130,12 @@ func share(results pgx.BatchResults, group []*look) error {
 		return err
 	}
 	defer rows.Close()
+	var fields []pgconn.FieldDescription // for all rows alike
 	for rows.Next() {
-		fields, raw := rows.FieldDescriptions(), rows.RawValues()
+		if fields == nil {
+			fields = slices.Clone(rows.FieldDescriptions())
+		}
+		raw := rows.RawValues()
 		last := len(raw) - 1
 		member, ok := wholeNumber(fields[last].DataTypeOID, raw[last])
 		if !ok || member < 1 || int(member) > len(group) {
@@ -146,7 +153,8 @@ type foundRows struct {
 	next   int
 }
 
-// keep copies a row: what the driver shows is overwritten by the next one.
+// keep copies a row: what the driver shows is overwritten by the next one. What is said of the columns the caller has
+// copied, once for all rows.
 func (r *foundRows) keep(fields []pgconn.FieldDescription, raw [][]byte) {
 	size := 0
 	for _, value := range raw {
@@ -160,9 +168,7 @@ func (r *foundRows) keep(fields []pgconn.FieldDescription, raw [][]byte) {
 			kept[i] = piece[from:len(piece):len(piece)]
 		}
 	}
-	if r.fields == nil {
-		r.fields = slices.Clone(fields)
-	}
+	r.fields = fields
 	r.rows = append(r.rows, kept)
 }
 
