@@ -60,7 +60,7 @@ func (c *Checkout) Retrieve(ctx context.Context, token string) (View, error) {
 // session's own address, else the page's. It is nil for none.
 func (v View) SuccessRedirectURL() *string {
 	if v.Session.Options.SuccessRedirectURL != "" {
-		return &v.Session.Options.SuccessRedirectURL
+		return copied(v.Session.Options.SuccessRedirectURL)
 	}
 	if v.Page == nil {
 		return nil
@@ -71,7 +71,7 @@ func (v View) SuccessRedirectURL() *string {
 // FailureRedirectURL is where it leads on to when nothing was paid.
 func (v View) FailureRedirectURL() *string {
 	if v.Session.Options.FailureRedirectURL != "" {
-		return &v.Session.Options.FailureRedirectURL
+		return copied(v.Session.Options.FailureRedirectURL)
 	}
 	if v.Page == nil {
 		return nil
@@ -82,7 +82,7 @@ func (v View) FailureRedirectURL() *string {
 // ProductName is what the session or its offer calls the product, nil for neither.
 func (v View) ProductName() *string {
 	if v.Session.Options.ProductName != "" {
-		return &v.Session.Options.ProductName
+		return copied(v.Session.Options.ProductName)
 	}
 	if v.Offer == nil {
 		return nil
@@ -93,13 +93,16 @@ func (v View) ProductName() *string {
 // ProductDescription is what the session or its offer says of the product.
 func (v View) ProductDescription() *string {
 	if v.Session.Options.ProductDescription != "" {
-		return &v.Session.Options.ProductDescription
+		return copied(v.Session.Options.ProductDescription)
 	}
 	if v.Offer == nil {
 		return nil
 	}
 	return v.Offer.ProductDescription
 }
+
+// copied leaves a view where it is: one that is pointed into has to be kept, all of its two kilobytes.
+func copied(text string) *string { return &text }
 
 // CampaignName is the campaign's name, in direct mode the tenant's.
 func (v View) CampaignName() string {

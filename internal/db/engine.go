@@ -155,15 +155,26 @@ func Collect[T any](result Rows, err error, scan func(Rows) (T, error)) ([]T, er
 
 // One scans the only row, and gives ErrNoRow where there is none.
 func One[T any](result Rows, err error, scan func(Rows) (T, error)) (T, error) {
-	all, err := Collect(result, err, scan)
-	var zero T
-	switch {
+	var one, zero T
+	if err != nil {
+		return zero, err
+	}
+	defer result.Close()
+	rows := 0
+	for ; result.Next(); rows++ {
+		if rows == 0 {
+			if one, err = scan(result); err != nil {
+				return zero, err
+			}
+		}
+	}
+	switch err := result.Err(); {
 	case err != nil:
 		return zero, err
-	case len(all) == 0:
+	case rows == 0:
 		return zero, ErrNoRow
-	case len(all) > 1:
-		return zero, fmt.Errorf("db: %d rows where one was expected", len(all))
+	case rows > 1:
+		return zero, fmt.Errorf("db: %d rows where one was expected", rows)
 	}
-	return all[0], nil
+	return one, nil
 }

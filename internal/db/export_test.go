@@ -1,6 +1,9 @@
 package db
 
-import "log/slog"
+import (
+	"context"
+	"log/slog"
+)
 
 // Tests of the engines speak SQL of their own within a unit of work.
 
@@ -53,4 +56,19 @@ func SetForms(d *DB) (forms []string) {
 		return true
 	})
 	return forms
+}
+
+// PlansOfGroups counts how often groups of looks had a plan that their connection keeps, and one that was made for them alone.
+func PlansOfGroups(ctx context.Context, d *DB) (kept, anew int64, err error) {
+	for _, connection := range d.engine.(*postgres).connections.AcquireAllIdle(ctx) {
+		defer connection.Release()
+		var k, a int64
+		err := connection.QueryRow(ctx, `SELECT COALESCE(SUM(generic_plans), 0)::bigint, COALESCE(SUM(custom_plans), 0)::bigint
+			FROM pg_prepared_statements WHERE statement LIKE 'SELECT found.*%'`).Scan(&k, &a)
+		if err != nil {
+			return 0, 0, err
+		}
+		kept, anew = kept+k, anew+a
+	}
+	return kept, anew, nil
 }

@@ -102,10 +102,12 @@ func (t Table[R]) List(alias string) string {
 }
 
 // Fields are the destinations for List.
-func (t Table[R]) Fields(row *R) []any {
-	fields := make([]any, len(t.Columns))
-	for i, c := range t.Columns {
-		fields[i] = c.into(row)
+func (t Table[R]) Fields(row *R) []any { return t.AppendFields(make([]any, 0, len(t.Columns)), row) }
+
+// AppendFields adds the destinations for List to those of other columns.
+func (t Table[R]) AppendFields(fields []any, row *R) []any {
+	for i := range t.Columns {
+		fields = append(fields, t.Columns[i].into(row))
 	}
 	return fields
 }

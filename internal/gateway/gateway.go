@@ -15,6 +15,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -107,6 +108,12 @@ type Account struct {
 	TestMode   bool
 	// Settings are as they were stored; an adapter is given them as Values.
 	Settings merchant.Settings
+}
+
+// isSame is asked for every session that is shown. Settings of one set-up are one map, which is seen at a glance.
+func (a Account) isSame(other Account) bool {
+	return a.ID == other.ID && a.TenantID == other.TenantID && a.Name == other.Name && a.Descriptor == other.Descriptor &&
+		a.TestMode == other.TestMode && reflect.DeepEqual(a.Settings, other.Settings)
 }
 
 // Kind describes an adapter before any account exists.

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -33,7 +32,7 @@ func (p *Pool) Client(adapter string, account Account) (*Client, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if client := p.clients[account.ID]; client != nil && client.kind.Name == kind.Name && reflect.DeepEqual(client.account, account) {
+	if client := p.clients[account.ID]; client != nil && client.kind.Name == kind.Name && client.account.isSame(account) {
 		return client, nil
 	}
 	client, err := NewClient(kind, account, p.options)

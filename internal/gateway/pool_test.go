@@ -1,11 +1,13 @@
 package gateway_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/gateway"
+	"sepad/internal/merchant"
 )
 
 func TestPool(t *testing.T) {
@@ -42,6 +44,28 @@ func TestPool(t *testing.T) {
 		account.Settings = map[string]any{"api_key": "two"}
 		if clientOf(t, pool, account) == first || clientOf(t, pool, other) == first {
 			t.Error("the client of other settings or of another account was given")
+		}
+	})
+	t.Run("whatever changes in an account, it gets a new one", func(t *testing.T) {
+		t.Parallel()
+		pool, account := setup()
+		for i := range reflect.TypeFor[gateway.Account]().NumField() {
+			first := clientOf(t, pool, account)
+			switch field := reflect.ValueOf(&account).Elem().Field(i); value := field.Addr().Interface().(type) {
+			case *uuid.UUID:
+				*value = uuid.New()
+			case *string:
+				*value += " & Co."
+			case *bool:
+				*value = !*value
+			case *merchant.Settings:
+				*value = merchant.Settings{"api_key": "two"}
+			default:
+				t.Fatalf("this test cannot change %T", value)
+			}
+			if clientOf(t, pool, account) == first {
+				t.Errorf("another %s makes no other client", reflect.TypeFor[gateway.Account]().Field(i).Name)
+			}
 		}
 	})
 	t.Run("an adapter that does not exist is named", func(t *testing.T) {

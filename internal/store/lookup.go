@@ -19,6 +19,16 @@ import (
 // anywhere, as pairs of tenant and id that the caller then reads by tenant. The
 // one exception is the evidence of mandates (mandate.go).
 
+var (
+	sessionByToken = `
+		SELECT ` + Sessions.List("s") + `, ` + Leads.List("l") + `, n.setup_version
+		FROM tenants n
+		JOIN sessions s ON s.tenant_id = n.id
+		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
+		WHERE n.number = $1 AND s.token IN ($2, $3)`
+	sessionByTokenColumns = len(Sessions.Columns) + len(Leads.Columns) + 1
+)
+
 // SessionByToken finds a session; the token carries the tenant's number, so
 // that the look-up touches one tenant's rows. While tokens may lie open for older
 // programs, it is looked for in both forms.
@@ -32,15 +42,12 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (Found, error)
 	if !s.tokensHidden.Load() {
 		older = token
 	}
-	result, err := s.LookUp(ctx, `
-		SELECT `+Sessions.List("s")+`, `+Leads.List("l")+`, n.setup_version
-		FROM tenants n
-		JOIN sessions s ON s.tenant_id = n.id
-		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
-		WHERE n.number = $1 AND s.token IN ($2, $3)`, int64(number), key, older)
+	result, err := s.LookUp(ctx, sessionByToken, int64(number), key, older)
 	found, err := db.One(result, err, func(r db.Rows) (Found, error) {
 		f := Found{Session: payment.Session{Token: token}}
-		return f, r.Scan(append(append(Sessions.Fields(&f.Session), Leads.Fields(&f.Lead)...), &f.SetupVersion)...)
+		into := Sessions.AppendFields(make([]any, 0, sessionByTokenColumns), &f.Session)
+		err := r.Scan(append(Leads.AppendFields(into, &f.Lead), &f.SetupVersion)...)
+		return f, err
 	})
 	if errors.Is(err, db.ErrNoRow) {
 		return Found{}, payment.ErrSessionNotFound

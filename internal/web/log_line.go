@@ -23,9 +23,17 @@ func newLineHandler(w io.Writer) lineHandler {
 	return lineHandler{slog.NewJSONHandler(out, nil), out}
 }
 
-func (h lineHandler) Handle(ctx context.Context, line slog.Record) error {
+// lineRooms are where lines are put together.
+var lineRooms = sync.Pool{New: func() any {
 	const room = 512
-	text, plain := appendLine(make([]byte, 0, room), line)
+	text := make([]byte, 0, room)
+	return &text
+}}
+
+func (h lineHandler) Handle(ctx context.Context, line slog.Record) error {
+	room := lineRooms.Get().(*[]byte)
+	defer lineRooms.Put(room)
+	text, plain := appendLine((*room)[:0], line)
 	if !plain {
 		return h.Handler.Handle(ctx, line)
 	}
