@@ -3,6 +3,7 @@ package listing
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,6 +43,9 @@ type EventSearch struct {
 // it stands in the index.
 const eventAbout = `substr(e.event_key, length(e.kind) + 2, 36)`
 
+// aboutFound is the same of events that are looked for by it alone.
+var aboutFound = strings.ReplaceAll(eventAbout, "e.", "y.")
+
 var eventSearch = searched[EventRecord]{
 	table: "events", name: "e", scan: scanEvent, id: func(e *EventRecord) uuid.UUID { return e.ID },
 	query: `SELECT ` + eventColumns + ` FROM events e WHERE e.tenant_id = $1`,
@@ -75,11 +79,17 @@ func (f EventSearch) ways() []conditions {
 		}
 		return slices.Concat(
 			only(when("e.id = $%d", w.ID)),
-			only(when(eventAbout+" = $%d", about)),
-			only(inside(eventAbout+" IN (SELECT CAST(x.id AS TEXT) FROM transactions x WHERE x.tenant_id = $1 AND ?"+newestFound, w.payments())),
-			only(inside(eventAbout+` IN (SELECT CAST(x.id AS TEXT) FROM transactions x WHERE x.tenant_id = $1 AND x.order_id IN `+ordersOfLeads+newestFound, w.leads())),
+			only(when(foundIn("e", "events", aboutFound+" = $%d"), about)),
+			only(inside(eventsOf(paymentsFound("id")), w.payments())),
+			only(inside(eventsOf(paymentsOfLeads), w.leads())),
 		)
 	})
+}
+
+// eventsOf are those that tell of one of the payments that a query finds, which it begins with (see of). A
+// value that comes straight from a column SQLite would not look for in the index of an expression.
+func eventsOf(found string) string {
+	return foundIn("e", found+` f CROSS JOIN events`, aboutFound+` = substr(CAST(f.id AS TEXT), 1)`)
 }
 
 // SearchEvents lists events.

@@ -46,6 +46,9 @@ func (f LeadSearch) Statement(s Paging) (text string, args []any) {
 }
 
 func (c conditions) all(s Paging, id string) []condition {
+	if len(c.passing) == 0 {
+		return slices.Concat(c.indexed, s.beyond(id))
+	}
 	return slices.Concat(c.indexed, s.beyond(id), s.upTo(id, s.Beyond), c.passing)
 }
 
@@ -67,7 +70,7 @@ type Statement struct {
 
 func (l searched[T]) ways(s Paging, ways []conditions) (all []Statement) {
 	for _, way := range ways {
-		text, args := l.statement(s, way.all(s, l.name+".id"))
+		text, args := l.statement(s, slices.Concat(way.indexed, s.beyond(l.name+".id"), way.passing))
 		all = append(all, Statement{text, args})
 	}
 	return all

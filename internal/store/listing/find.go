@@ -126,8 +126,9 @@ func inside(place string, all []condition) []condition {
 		if strings.Contains(place, leadsFound) {
 			wrapped[i].found = append(wrapped[i].found, strings.Replace(leadsFound, "?", c.text, 1))
 		}
-		if begin := strings.Index(place, "(SELECT"); strings.HasSuffix(place, newestFound) {
-			wrapped[i].found = append(wrapped[i].found, strings.Replace(place[begin:], "?", c.text, 1))
+		if payments, _, isBounded := strings.Cut(place, newestFound); isBounded {
+			payments = payments[strings.Index(payments, "(SELECT x."):] + newestFound
+			wrapped[i].found = append(wrapped[i].found, strings.Replace(payments, "?", c.text, 1))
 		}
 	}
 	return wrapped
@@ -138,9 +139,9 @@ func inside(place string, all []condition) []condition {
 func (w words) payments() []condition {
 	return slices.Concat(
 		when("x.id = $%d", w.ID),
-		oneOf("x.merchant_transaction_id", w.References),
-		inside("x.gateway_reference <> '' AND ?", oneOf("x.gateway_reference", w.References)),
-		inside("x.mandate_reference <> '' AND ?", oneOf("x.mandate_reference", w.References)),
+		eachOf("x.merchant_transaction_id", w.References),
+		inside(foundIn("x", "transactions", "y.gateway_reference <> '' AND ?"), eachOf("y.gateway_reference", w.References)),
+		inside("x.mandate_reference <> '' AND ?", eachOf("x.mandate_reference", w.References)),
 		when("x.iban_masked <> '' AND substr(x.iban_masked, length(x.iban_masked) - 3) = $%d", w.Last4),
 		when("x.amount_minor = $%d", w.Amount),
 		eachOf("lower(x.holder_name)", w.Names),
@@ -182,9 +183,26 @@ const (
 		WHERE v.tenant_id = $1 AND v.lead_id IN ` + leadsFound + `)`
 )
 
-// paymentsFound are a column of the payments that were found.
+// ordersNamed are those with a number, paymentsFound a column of the payments that were found, paymentsOfLeads those of leads.
+const (
+	ordersNamed     = `(SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND ?)`
+	paymentsOfOrder = `(SELECT x.id FROM orders b JOIN transactions x ON x.tenant_id = b.tenant_id AND x.order_id = b.id WHERE b.tenant_id = $1 AND ?)`
+	paymentsOfLeads = `(SELECT x.id FROM ` + ordersOfLeads + ` w CROSS JOIN transactions x WHERE x.tenant_id = $1 AND x.order_id = w.id` + newestFound
+)
+
 func paymentsFound(column string) string {
-	return `(SELECT x.` + column + ` FROM transactions x WHERE x.tenant_id = $1 AND ?` + newestFound
+	return `(SELECT x.` + column + ` AS id FROM transactions x WHERE x.tenant_id = $1 AND ?` + newestFound
+}
+
+// foundIn are the records of a table, under a name, that a condition on y finds by an index in which they are not in order. SQLite,
+// which takes any tenant for a small one, would otherwise read all that the tenant has in order.
+func foundIn(name, table, condition string) string {
+	return name + `.id IN (SELECT y.id FROM ` + table + ` y WHERE y.tenant_id = $1 AND ` + condition + `)`
+}
+
+// of are those whose column is one of the ids that a query gives. SQLite begins with what stands before a CROSS JOIN.
+func of(name, table, column, found string) string {
+	return foundIn(name, found+` f CROSS JOIN `+table, `y.`+column+` = f.id`)
 }
 
 // only makes a way of a condition that an index serves, passing one of a condition that
@@ -223,9 +241,9 @@ func (f TransactionSearch) ways() []conditions {
 			only(when("t.order_id = $%d", w.ID)),
 			only(when("t.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", w.ID)),
 			only(when("t.order_id = (SELECT b.order_id FROM subscriptions b WHERE b.tenant_id = $1 AND b.id = $%d)", w.ID)),
-			only(inside("t.order_id IN (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND ?)", oneOf("b.order_number", w.References))),
-			only(inside("t.order_id IN "+ordersOfLeads, w.leads())),
-			only(when("t.lead_id IS NULL AND t.email <> '' AND lower(t.email) = $%d", w.EmailKey)),
+			only(inside(of("t", "transactions", "order_id", ordersNamed), oneOf("b.order_number", w.References))),
+			only(inside(of("t", "transactions", "order_id", ordersOfLeads), w.leads())),
+			only(when(foundIn("t", "transactions", "y.lead_id IS NULL AND y.email <> '' AND lower(y.email) = $%d"), w.EmailKey)),
 			only(references("t.id IN "+transactionsOfReference, w)),
 		)
 	})
@@ -252,7 +270,7 @@ func sessionWays(w words) []conditions {
 	return slices.Concat(
 		only(when("s.id = $%d", w.ID)),
 		only(when("s.id = (SELECT b.session_id FROM orders b WHERE b.tenant_id = $1 AND b.id = $%d)", w.ID)),
-		only(inside("s.lead_id IN "+leadsFound, w.leads())),
+		only(inside(of("s", "sessions", "lead_id", leadsFound), w.leads())),
 		only(inside("s.id IN (SELECT b.session_id FROM orders b WHERE b.tenant_id = $1 AND ?)", oneOf("b.order_number", w.References))),
 		only(references("s.id IN "+sessionsOfReference, w)),
 		only(inside("s.id IN "+paymentsFound("session_id"), w.payments())),
@@ -265,13 +283,12 @@ func (f ChargebackSearch) ways() []conditions {
 	return waysOf(f.Text, f.conditions(), func(w words) []conditions {
 		return slices.Concat(
 			only(when("c.id = $%d", w.ID)),
-			only(oneOf("c.merchant_transaction_id", w.References)),
-			only(inside("c.transaction_id IN "+paymentsFound("id"), w.payments())),
-			only(inside("c.transaction_id IN (SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND x.order_id IN "+ordersOfLeads+newestFound, w.leads())),
-			only(inside("c.transaction_id IN (SELECT x.id FROM orders b JOIN transactions x ON x.tenant_id = b.tenant_id AND x.order_id = b.id WHERE b.tenant_id = $1 AND ?)",
-				oneOf("b.order_number", w.References))),
+			only(eachOf("c.merchant_transaction_id", w.References)),
+			only(inside(of("c", "chargebacks", "transaction_id", paymentsFound("id")), w.payments())),
+			only(inside(of("c", "chargebacks", "transaction_id", paymentsOfLeads), w.leads())),
+			only(inside(of("c", "chargebacks", "transaction_id", paymentsOfOrder), oneOf("b.order_number", w.References))),
 			only(when("c.email <> '' AND lower(c.email) = $%d", w.EmailKey)),
-			only(inside("c.gateway_reference <> '' AND ?", oneOf("c.gateway_reference", w.References))),
+			only(inside("c.gateway_reference <> '' AND ?", eachOf("c.gateway_reference", w.References))),
 		)
 	})
 }
@@ -282,9 +299,9 @@ func (f SubscriptionSearch) ways() []conditions {
 			only(when("u.id = $%d", w.ID)),
 			only(when("u.order_id = $%d", w.ID)),
 			only(when("u.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", w.ID)),
-			only(inside("u.order_id IN "+ordersOfLeads, w.leads())),
-			only(inside("u.order_id IN (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND ?)", oneOf("b.order_number", w.References))),
-			only(inside("u.order_id IN "+paymentsFound("order_id"), w.payments())),
+			only(inside(of("u", "subscriptions", "order_id", ordersOfLeads), w.leads())),
+			only(inside(of("u", "subscriptions", "order_id", ordersNamed), oneOf("b.order_number", w.References))),
+			only(inside(of("u", "subscriptions", "order_id", paymentsFound("order_id")), w.payments())),
 			only(when("u.amount_minor = $%d", w.Amount)),
 		)
 	})

@@ -138,12 +138,12 @@ func reason(column, code string) []condition {
 }
 
 // transactionsOfReference are those that have a reference of their own, or from their
-// session.
+// session. SQLite begins with what stands before a CROSS JOIN, and elsewhere with all of the tenant.
 const transactionsOfReference = `(SELECT x.id FROM transactions x
 	WHERE x.tenant_id = $1 AND x.tenant_reference_id = $%[1]d AND NOT x.reference_inherited
-	UNION ALL SELECT x.id FROM sessions v JOIN orders b ON b.tenant_id = v.tenant_id AND b.session_id = v.id
-	JOIN transactions x ON x.tenant_id = b.tenant_id AND x.order_id = b.id
-	WHERE v.tenant_id = $1 AND v.tenant_reference_id = $%[1]d AND x.reference_inherited)`
+	UNION ALL SELECT x.id FROM sessions v CROSS JOIN orders b CROSS JOIN transactions x
+	WHERE v.tenant_id = $1 AND v.tenant_reference_id = $%[1]d AND b.tenant_id = v.tenant_id AND b.session_id = v.id
+		AND x.tenant_id = b.tenant_id AND x.order_id = b.id AND x.reference_inherited)`
 
 var transactionSearch = searched[payment.Debit]{
 	table: "transactions", name: "t", query: store.DebitQuery, scan: store.ScanDebit,
@@ -157,11 +157,11 @@ func (f TransactionSearch) conditions() conditions {
 	}
 	return conditions{
 		indexed: slices.Concat(onlyIf(f.IsUnknown, "t.id IN (SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND "+unknownOutcome+")"), when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
-			when("t.gateway_reference = $%d AND t.gateway_reference <> ''", f.GatewayReference),
+			when(foundIn("t", "transactions", "y.gateway_reference = $%d AND y.gateway_reference <> ''"), f.GatewayReference),
 			when("t.id IN "+transactionsOfReference, f.TenantReferenceID), when("t.order_id = "+orderOf, f.OrderNumber),
 			when("t.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", f.SessionID),
 			when("t.order_id = (SELECT b.order_id FROM subscriptions b WHERE b.tenant_id = $1 AND b.id = $%d)", f.SubscriptionID),
-			when("t.order_id IN "+ordersOf, f.EmailKey)),
+			when(of("t", "transactions", "order_id", ordersOf), f.EmailKey)),
 		passing: slices.Concat(when("t.status = $%d", string(f.Status)), when(standardizedType+" = $%d", f.Type),
 			when("t.gateway_id = $%d", f.GatewayID), when("t.currency = $%d", f.Currency), reason("t.decline_code", f.DeclineCode),
 			onlyIf(f.CountedAs != "", "t.processed_at IS NOT NULL"), when(store.DayKind+" = $%d", string(f.CountedAs)),
@@ -199,7 +199,7 @@ func (f ChargebackSearch) conditions() conditions {
 		day = "c.reported_at"
 	}
 	return conditions{
-		indexed: slices.Concat(when("c.merchant_transaction_id = $%d", f.MerchantTransactionID), when("c.transaction_id = $%d", f.TransactionID)),
+		indexed: slices.Concat(when("c.merchant_transaction_id = $%d", f.MerchantTransactionID), when(foundIn("c", "chargebacks", "y.transaction_id = $%d"), f.TransactionID)),
 		passing: slices.Concat(when("c.source = $%d", string(f.Source)), reason("c.reason_code", f.ReasonCode),
 			when("c.gateway_id = $%d", f.GatewayID), when("c.currency = $%d", f.Currency), period(day, f.CreatedFrom, f.CreatedBefore)),
 	}
@@ -239,7 +239,7 @@ func (f SubscriptionSearch) conditions() conditions {
 			args: []any{db.Micros(f.DueBy)}})
 	}
 	return conditions{
-		indexed: slices.Concat(few, when("u.order_id = "+orderOf, f.OrderNumber), when("u.order_id IN "+ordersOf, f.EmailKey)),
+		indexed: slices.Concat(few, when("u.order_id = "+orderOf, f.OrderNumber), when(of("u", "subscriptions", "order_id", ordersOf), f.EmailKey)),
 		passing: slices.Concat(many, when("u.gateway_id = $%d", f.GatewayID),
 			period("u.created_at", f.CreatedFrom, f.CreatedBefore)),
 	}

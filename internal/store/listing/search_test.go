@@ -100,7 +100,11 @@ func expectSearchesAlongIndexes(t *testing.T, env *storetest.Env, l library) {
 		for _, s := range []listing.Paging{{Beyond: payment.NewID(), Limit: 101}, {Beyond: payment.NewID(), Back: true, Limit: 101}} {
 			statement, args := text(s)
 			plan := env.Explain(t, statement, append([]any{l.tenantID.String()}, args...))
-			if fault := scanIn(env.Engine, plan); fault != "" {
+			fault := wayFault(env.Engine, plan)
+			if readsInPassing[name] {
+				fault = scanIn(env.Engine, plan)
+			}
+			if fault != "" {
 				t.Errorf("%s, backward %v: the plan has %s:\n%s", name, s.Back, fault, plan)
 			}
 		}
@@ -110,29 +114,57 @@ func expectSearchesAlongIndexes(t *testing.T, env *storetest.Env, l library) {
 // expectWaysAlongIndexes: whatever is typed into the search field is found along an index.
 func expectWaysAlongIndexes(t *testing.T, env *storetest.Env, l library) {
 	t.Helper()
-	s := listing.Paging{Beyond: payment.NewID(), Limit: 51}
-	for _, typed := range []string{l.rare.String(), "a@x.example", "3000", "29.99", "TXN-1", "Ana Müller"} {
+	for _, typed := range []string{l.rare.String(), "a@x.example", "3000", "29.99", "TXN-1", "txn-1", "Ana Müller"} {
 		common := listing.Common{Text: typed}
-		for name, ways := range map[string][]listing.Statement{
-			"transactions":  listing.TransactionSearch{Common: common}.Ways(s),
-			"sessions":      listing.SessionSearch{Common: common}.Ways(s),
-			"chargebacks":   listing.ChargebackSearch{Common: common}.Ways(s),
-			"subscriptions": listing.SubscriptionSearch{Common: common}.Ways(s),
-			"leads":         listing.LeadSearch{Common: common}.Ways(s),
-			"events":        listing.EventSearch{Common: common}.Ways(s),
-			"mandates":      listing.MandateSearch{Common: common}.Ways(s),
-		} {
-			if len(ways) == 0 {
-				t.Errorf("%q can mean nothing in %s", typed, name)
-			}
-			for _, way := range ways {
-				plan := env.Explain(t, way.Text, append([]any{l.tenantID.String()}, way.Args...))
-				if fault := scanIn(env.Engine, plan); fault != "" {
-					t.Errorf("%q in %s: the plan has %s:\n%s\n%s", typed, name, fault, way.Text, plan)
-				}
+		expectPagesAlongIndexes(t, env, l, common, listing.Paging{Limit: 51})
+		expectPagesAlongIndexes(t, env, l, common, listing.Paging{Beyond: payment.NewID(), Limit: 51})
+	}
+}
+
+func expectPagesAlongIndexes(t *testing.T, env *storetest.Env, l library, common listing.Common, s listing.Paging) {
+	t.Helper()
+	for name, ways := range map[string][]listing.Statement{
+		"transactions":  listing.TransactionSearch{Common: common}.Ways(s),
+		"sessions":      listing.SessionSearch{Common: common}.Ways(s),
+		"chargebacks":   listing.ChargebackSearch{Common: common}.Ways(s),
+		"subscriptions": listing.SubscriptionSearch{Common: common}.Ways(s),
+		"leads":         listing.LeadSearch{Common: common}.Ways(s),
+		"events":        listing.EventSearch{Common: common}.Ways(s),
+		"mandates":      listing.MandateSearch{Common: common}.Ways(s),
+	} {
+		if len(ways) == 0 {
+			t.Errorf("%q can mean nothing in %s", common.Text, name)
+		}
+		for _, way := range ways {
+			plan := env.Explain(t, way.Text, append([]any{l.tenantID.String()}, way.Args...))
+			if fault := wayFault(env.Engine, plan); fault != "" {
+				t.Errorf("%q in %s: the plan has %s:\n%s\n%s", common.Text, name, fault, way.Text, plan)
 			}
 		}
 	}
+}
+
+// wayFault is what a way to something that was typed must not have: a table that is read whole, or as SQLite would have it, all
+// that one tenant has. "f" and "w" are the few that were found before.
+func wayFault(engine, plan string) string {
+	if engine == "postgres" {
+		return scanIn(engine, plan)
+	}
+	for line := range strings.Lines(plan) {
+		line = strings.TrimSpace(line)
+		isFew := strings.HasSuffix(line, "SCAN f") || strings.HasSuffix(line, "SCAN w")
+		if strings.Contains(line, "SCAN ") && !isFew || strings.HasSuffix(line, "(tenant_id=?)") || strings.HasSuffix(line, "(tenant_id=? AND id<?)") || strings.HasSuffix(line, "(tenant_id=? AND id>?)") {
+			return line
+		}
+	}
+	return ""
+}
+
+// readsInPassing are searches that hold one record after the other against what was asked for.
+var readsInPassing = map[string]bool{
+	"chargebacks": true, "chargebacks by reason": true, "chargebacks of a day": true, "subscriptions": true, "subscriptions by status": true,
+	"sessions": true, "sessions by status": true, "sessions of a campaign": true, "leads": true, "leads of a day": true, "transactions": true,
+	"transactions of a gateway": true, "transactions by status": true, "transactions by type": true, "transactions of a day": true,
 }
 
 // searches are all of them with one condition each.
