@@ -84,10 +84,13 @@ func (t Tenant) ChargebackByMerchantID(ctx context.Context, merchantTransactionI
 // UnlinkedChargeback finds a chargeback that came before its payment, by either
 // of the payment's names, nil where there is none.
 func (t Tenant) UnlinkedChargeback(ctx context.Context, of payment.Transaction) (*payment.Chargeback, error) {
-	return t.chargeback(ctx, ` AND gateway_id = $2 AND transaction_id IS NULL AND (merchant_transaction_id = $3
-		OR gateway_reference = $4 AND gateway_reference <> '') ORDER BY id LIMIT 1`,
-		of.GatewayID, of.MerchantTransactionID, of.GatewayReference)
+	return t.chargeback(ctx, unlinked, of.GatewayID, of.MerchantTransactionID, of.GatewayReference)
 }
+
+// unlinked names the few first, by two indexes: SQLite would hold all chargebacks of the tenant against an OR.
+const unlinked = ` AND gateway_id = $2 AND transaction_id IS NULL AND id IN (
+	SELECT id FROM chargebacks WHERE tenant_id = $1 AND merchant_transaction_id = $3
+	UNION ALL SELECT id FROM chargebacks WHERE tenant_id = $1 AND gateway_reference = $4 AND gateway_reference <> '') ORDER BY id LIMIT 1`
 
 func (t Tenant) chargeback(ctx context.Context, where string, args ...any) (*payment.Chargeback, error) {
 	result, err := t.Query(ctx, `SELECT `+Chargebacks.List("")+` FROM chargebacks WHERE tenant_id = $1`+where, args...)

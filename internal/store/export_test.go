@@ -27,3 +27,6 @@ func FeedStatement(which FeedFilter) string { return feedStatement(which) }
 func (m Match) Statements() []string {
 	return []string{m.repeated(), m.mismatches()}
 }
+
+// UnlinkedStatement is how a payment that is brought in finds its chargeback.
+var UnlinkedStatement = `SELECT ` + Chargebacks.List("") + ` FROM chargebacks WHERE tenant_id = $1` + unlinked

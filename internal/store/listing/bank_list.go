@@ -88,7 +88,7 @@ func (f BankLineSearch) ways() []conditions {
 		c.indexed = append(c.indexed, condition{text: "l.result IN ('unmatched', 'contradicts')"})
 	}
 	return waysOf(f.Text, c, func(w words) []conditions {
-		return slices.Concat(only(when("l.id = $%d", w.ID)), only(when("l.transaction_id = $%d", w.ID)),
+		return slices.Concat(only(when("l.id = $%d", w.ID)), only(when(foundIn("l", "bank_lines", "y.transaction_id = $%d"), w.ID)),
 			passing(oneOf("l.reference", w.References)), passing(when("l.amount_minor = $%d", w.Amount)))
 	})
 }
