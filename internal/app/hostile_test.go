@@ -16,6 +16,7 @@ import (
 	"sepad/internal/api"
 	"sepad/internal/app/apptest"
 	"sepad/internal/clock"
+	"sepad/internal/people"
 	"sepad/internal/web"
 )
 
@@ -61,7 +62,7 @@ func queryParameters(t *testing.T) []string {
 
 // apis are the routes of merchants and of operators.
 func apis() []web.Route {
-	operators := &admin.Admin{Movable: &clock.Movable{}}
+	operators := &admin.Admin{Movable: &clock.Movable{}, People: &people.People{}}
 	return append((&api.API{}).Routes(), operators.Routes()...)
 }
 

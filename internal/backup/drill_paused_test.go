@@ -99,6 +99,7 @@ func TestWhatTheBankHasIsNotWithdrawnAfterARestore(t *testing.T) {
 	t.Parallel()
 	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
 		d := openBankDrill(t, env)
+		d.MoveToQuietTuesday(t)
 		d.pay(t, apptest.Body{"billing_type": "RECURRING", "billing_frequency": "MONTHLY"})
 		d.Advance(t, 24*24*time.Hour)
 		restore := d.save(t, env)

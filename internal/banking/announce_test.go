@@ -217,7 +217,7 @@ func TestNothingIsToldTwice(t *testing.T) {
 			sub = b.subscription(t, b.pay(t, apptest.Approved, monthly))
 		}
 		b.Advance(t, 14*24*time.Hour) // the first payments are settled
-		b.MoveClock(t, sub.PeriodStart(1).AddDays(-6).Start().Sub(b.Now(t)))
+		b.MoveClock(t, sub.PeriodStart(1).DueDate().AddDays(-6).Start().Sub(b.Now(t)))
 		now := b.Now(t)
 		var processes sync.WaitGroup
 		for range 4 {
@@ -241,7 +241,7 @@ func TestACrashBeforeTheAnnouncement(t *testing.T) {
 	t.Parallel()
 	b := setup(t, apptest.SQLite(t, apptest.Options{}), "notice_days: 7")
 	sub := b.subscription(t, b.pay(t, apptest.Approved, monthly))
-	b.Advance(t, sub.PeriodStart(1).AddDays(-6).Start().Sub(b.Now(t)))
+	b.Advance(t, sub.PeriodStart(1).DueDate().AddDays(-6).Start().Sub(b.Now(t)))
 	rebill := b.rebill(t)
 	b.Env.Exec(t, `DELETE FROM events WHERE kind IN ('collection.announced', 'transaction.created') AND event_key LIKE $1`, "%"+rebill+"%")
 	b.Env.Exec(t, `UPDATE transactions SET in_flight = 'submit', lookup_count = 1, due_date = NULL, processed_at = NULL, settle_due_at = NULL WHERE id = $1`, rebill)

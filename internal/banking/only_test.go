@@ -19,6 +19,7 @@ func TestWhatIsRefusedMayNotBeDueYet(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		b := setup(t, s)
+		b.MoveToQuietTuesday(t)
 		weekly := b.series(t, 1, "WEEKLY", slices.Repeat([]int{1}, 15)...)[0]
 		b.wantRefusal(t, "weekly", weekly[2].MandateReference, weekly[2].DueDate.String(), banking.Counts{Unmatched: 1})
 		b.wantStates(t, "weekly", weekly, "approved approved pending")
