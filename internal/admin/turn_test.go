@@ -14,14 +14,7 @@ func TestOneOperatorsListsLeaveRoom(t *testing.T) {
 	s := apptest.SQLite(t, apptest.Options{})
 	busy, other := tokenOf(t, s, store.Viewer), tokenOf(t, s, store.Viewer)
 	id := s.Do(t, apptest.Request{Path: "/admin/v1/me/", Key: busy}).Text(t, "operator_id")
-	var leaves []func()
-	for range 4 {
-		leave, taken := s.App.People.Reads.Take(t.Context(), id, 4)
-		if !taken {
-			t.Fatal("no turn came")
-		}
-		leaves = append(leaves, leave)
-	}
+	leaves := s.TakeReads(t, id)
 	answered := make(chan int, 1)
 	go func() {
 		answer, err := s.TryDo(t, apptest.Request{Path: transactions, Key: busy})
@@ -49,26 +42,6 @@ func TestOneOperatorsListsLeaveRoom(t *testing.T) {
 	}
 }
 
-// fillTurns takes all turns of a person, until they are left again.
-func fillTurns(t *testing.T, s *apptest.Server, id string) (leave func()) {
-	t.Helper()
-	var leaves []func()
-	for _, name := range []string{id, id + " goes on"} {
-		for range 4 {
-			leave, taken := s.App.People.Reads.Take(t.Context(), name, 4)
-			if !taken {
-				t.Fatal("no turn came")
-			}
-			leaves = append(leaves, leave)
-		}
-	}
-	return func() {
-		for _, leave := range leaves {
-			leave()
-		}
-	}
-}
-
 // TestWhoIsRemovedReadsNothingAfterwards: what waits behind other lists and exports of the same person was let in before.
 func TestWhoIsRemovedReadsNothingAfterwards(t *testing.T) {
 	t.Parallel()
@@ -82,7 +55,7 @@ func TestWhoIsRemovedReadsNothingAfterwards(t *testing.T) {
 		}{{"removed", transactions, removed}, {"removed", export, removed}, {"moved", export, moved}} {
 			token := tokenOf(t, s, store.Finance)
 			id := s.Do(t, apptest.Request{Path: "/admin/v1/me/", Key: token}).Text(t, "operator_id")
-			leave, answered := fillTurns(t, s, id), make(chan int, 1)
+			leaves, answered := append(s.TakeReads(t, id), s.TakeReads(t, id+" goes on")...), make(chan int, 1)
 			go func() {
 				answer, err := s.TryDo(t, apptest.Request{Path: example.path, Key: token})
 				if err != nil {
@@ -98,7 +71,9 @@ func TestWhoIsRemovedReadsNothingAfterwards(t *testing.T) {
 			if done := s.Do(t, change); done.Status >= http.StatusBadRequest {
 				t.Fatalf("%d to the change: %s", done.Status, done.Raw)
 			}
-			leave()
+			for _, leave := range leaves {
+				leave()
+			}
 			if status := <-answered; status < http.StatusBadRequest {
 				t.Errorf("%s, %s: %d", example.path, example.name, status)
 			}

@@ -17,14 +17,7 @@ func TestOneOperatorsScreensLeaveRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var leaves []func()
-	for range 4 {
-		leave, taken := s.App.People.Reads.Take(t.Context(), who.ID.String(), 4)
-		if !taken {
-			t.Fatal("no turn came")
-		}
-		leaves = append(leaves, leave)
-	}
+	leaves := s.TakeReads(t, who.ID.String())
 	answered := make(chan int, 1)
 	go func() {
 		answer, err := s.TryDo(t, browse(s, http.MethodGet, "/dashboard/transactions/", cookie))

@@ -14,6 +14,13 @@ import (
 	"sepad/internal/payment"
 )
 
+// deskOf is what does the work of a till while a clock is moved.
+func deskOf(till *checkouttest.Till) (*billing.Billing, *banking.Banking, *clock.Movable) {
+	movable := clock.NewMovable(till.World, till.Store.ClockOffset)
+	till.Checkout.Clock = movable
+	return &billing.Billing{Checkout: till.Checkout}, &banking.Banking{Checkout: till.Checkout, Logger: slog.New(slog.DiscardHandler)}, movable
+}
+
 // TestTheClockWaitsForWhatASweepHasClaimed: a sweep of the queue comes by just as the clock has reached a due date, in this
 // process or in another one. Whatever follows from the rebill that it sends falls due on the way as well.
 func TestTheClockWaitsForWhatASweepHasClaimed(t *testing.T) {
@@ -28,10 +35,7 @@ func TestTheClockWaitsForWhatASweepHasClaimed(t *testing.T) {
 			t.Parallel()
 			checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 				sub := till.Subscribed(t)
-				movable := clock.NewMovable(till.World, till.Store.ClockOffset)
-				till.Checkout.Clock = movable
-				desk := &billing.Billing{Checkout: till.Checkout}
-				banks := &banking.Banking{Checkout: till.Checkout, Logger: slog.New(slog.DiscardHandler)}
+				desk, banks, movable := deskOf(till)
 				advance := func(ctx context.Context, by time.Duration) error {
 					_, err := Advance(ctx, desk, banks, movable, by)
 					return err
@@ -69,10 +73,7 @@ func TestTheClockAsksForWhoeverHasDied(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
 		sub := till.Subscribed(t)
-		movable := clock.NewMovable(till.World, till.Store.ClockOffset)
-		till.Checkout.Clock = movable
-		desk := &billing.Billing{Checkout: till.Checkout}
-		banks := &banking.Banking{Checkout: till.Checkout, Logger: slog.New(slog.DiscardHandler)}
+		desk, banks, movable := deskOf(till)
 		due := sub.NextBillingDate.Start()
 		if err := moveTo(t.Context(), till.Store, movable, due); err != nil {
 			t.Fatal(err)

@@ -141,7 +141,7 @@ func (l *lease) restore(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if err := connections.QueryRow(ctx, "SELECT script FROM sepad_test_templates WHERE name = $1", l.template).Scan(&script); err != nil {
-		return false, err
+		return false, fmt.Errorf("read what %s holds: %w", l.template, err)
 	}
 	if _, err := session.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return false, fmt.Errorf("restore %s: %w", l.name, err)
@@ -160,8 +160,11 @@ func allHaveLeft(ctx context.Context, session *pgx.Conn) (bool, error) {
 		var clients int
 		err := session.QueryRow(ctx, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 			AND backend_type = 'client backend' AND NOT (state = 'idle' AND query IN ('DISCARD ALL', ''))`, pgx.QueryExecModeExec).Scan(&clients)
-		if err != nil || clients == 0 {
-			return err == nil, err
+		if err != nil {
+			return false, fmt.Errorf("ask who is still there: %w", err)
+		}
+		if clients == 0 {
+			return true, nil
 		}
 		select {
 		case <-deadline:
@@ -174,8 +177,10 @@ func allHaveLeft(ctx context.Context, session *pgx.Conn) (bool, error) {
 // shapeOf tells whether anything but rows has changed: whatever changes a schema, or tells the planner something of a table,
 // writes a row of these catalogues. It also tells whether a table has grown beyond what the planner takes an empty one for.
 func shapeOf(ctx context.Context, session *pgx.Conn) (shape string, hasGrown bool, err error) {
-	err = session.QueryRow(ctx, shapeQuery, pgx.QueryExecModeExec).Scan(&shape, &hasGrown)
-	return shape, hasGrown, err
+	if err = session.QueryRow(ctx, shapeQuery, pgx.QueryExecModeExec).Scan(&shape, &hasGrown); err != nil {
+		return "", false, fmt.Errorf("ask for the shape: %w", err)
+	}
+	return shape, hasGrown, nil
 }
 
 // shapeQuery asks for what is not PostgreSQL's own. A table may have had another name for a while; of what tests do not bring

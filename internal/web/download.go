@@ -19,9 +19,6 @@ type Download struct {
 	Request           *http.Request
 	Name, ContentType string
 	HasBegun          bool
-
-	// asked is when its reader was asked for last.
-	asked time.Time
 }
 
 const (
@@ -35,7 +32,6 @@ var errNotTaken = errors.New("web: nobody takes the file")
 
 func (d *Download) Write(text []byte) (written int, err error) {
 	if !d.HasBegun {
-		d.asked = clock.Real{}.Now() // it was let in just now
 		d.HasBegun = true
 		d.Header().Set("Content-Type", d.ContentType)
 		d.Header().Set("Content-Disposition", `attachment; filename="`+d.Name+`"`)
@@ -59,12 +55,13 @@ func (d *Download) Write(text []byte) (written int, err error) {
 
 // ask tells whether the reader still may read, every second.
 func (d *Download) ask() error {
-	now := clock.Real{}.Now()
-	if d.Request == nil || now.Sub(d.asked) < vouchedFor {
+	if d.Request == nil {
 		return nil
 	}
-	d.asked = now
-	return askAgain(d.Request.Context())
+	if v := voucherOf(d.Request.Context()); v.isStale() {
+		return v.ask()
+	}
+	return nil
 }
 
 // grant gives the reader time for a piece. Where a command writes to a file there is no need of it.

@@ -50,7 +50,7 @@ func InTurn(turns *limit.Turns, whoReads func(context.Context) (person, tenant s
 			hasWaited = hasWaited || alsoWaited
 		}
 		if hasWaited {
-			if err := askAgain(r.Context()); err != nil {
+			if err := voucherOf(r.Context()).ask(); err != nil {
 				return err
 			}
 		}

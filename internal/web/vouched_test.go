@@ -7,10 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"sepad/internal/clock"
 )
 
 // hand is a clock that a test moves.
@@ -51,24 +48,37 @@ func TestABodyIsReadWhileItsSenderMay(t *testing.T) {
 	}
 }
 
-// TestADownloadEndsWithItsReadersRight: it goes on for hours, if its reader likes.
+// handMoved is a clock of a process that a test moves; the world's stands still meanwhile.
+type handMoved struct{ now time.Time }
+
+func (c *handMoved) Now() time.Time { return c.now }
+
+// TestADownloadEndsWithItsReadersRight: it goes on for hours, if its reader likes, whatever is done to the machine's clock; and
+// its first byte may be long in coming.
 func TestADownloadEndsWithItsReadersRight(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		removed := errors.New("removed")
-		var refusal error
-		r := Vouched(httptest.NewRequest(http.MethodGet, "/", nil), clock.Real{}, func() error { return refusal })
-		file := &Download{ResponseWriter: httptest.NewRecorder(), Request: r, Name: "list.csv"}
-		for _, step := range []struct {
-			after   time.Duration
-			refusal error
-			want    error
-		}{{0, nil, nil}, {time.Minute, nil, nil}, {vouchedFor / 2, removed, nil}, {vouchedFor, removed, removed}} {
-			<-time.After(step.after)
-			refusal = step.refusal
-			if _, err := file.Write([]byte("x")); !errors.Is(err, step.want) {
-				t.Errorf("after %s, %v: %v, want %v", step.after, step.refusal, err, step.want)
+	removed := errors.New("removed")
+	type step struct {
+		after   time.Duration
+		refusal error
+		want    error
+	}
+	for name, steps := range map[string][]step{
+		"on its way":            {{0, nil, nil}, {time.Minute, nil, nil}, {vouchedFor / 2, removed, nil}, {vouchedFor, removed, removed}},
+		"before its first byte": {{time.Minute, removed, removed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var refusal error
+			own := &handMoved{time.Unix(1, 0)}
+			r := Vouched(httptest.NewRequest(http.MethodGet, "/", nil), own, func() error { return refusal })
+			file := &Download{ResponseWriter: httptest.NewRecorder(), Request: r, Name: "list.csv"}
+			for _, step := range steps {
+				own.now, refusal = own.now.Add(step.after), step.refusal
+				if _, err := file.Write([]byte("x")); !errors.Is(err, step.want) {
+					t.Errorf("after %s, %v: %v, want %v", step.after, step.refusal, err, step.want)
+				}
 			}
-		}
-	})
+		})
+	}
 }

@@ -44,3 +44,17 @@ func (h *heldBack) Read(into []byte) (int, error) {
 	}
 	return h.ReadCloser.Read(into)
 }
+
+// TakeReads takes as many turns to read as a name has, and gives what leaves each of them.
+func (s *Server) TakeReads(t testing.TB, name string) (leaves []func()) {
+	t.Helper()
+	const atOnce = 4
+	for range atOnce {
+		leave, taken := s.App.People.Reads.Take(t.Context(), name, atOnce)
+		if !taken {
+			t.Fatal("no turn came")
+		}
+		leaves = append(leaves, leave)
+	}
+	return leaves
+}

@@ -92,7 +92,7 @@ var (
 	strayChargebacks      = chargebackSearch.query + ` AND c.transaction_id IS NULL AND c.email <> '' AND lower(c.email) IN `
 	mailsOf               = mailSearch.query + ` AND m.transaction_id IN `
 	bankLinesOf           = `SELECT ` + store.BankLines.List("l") + ` FROM bank_lines l WHERE l.tenant_id = $1 AND l.transaction_id IN `
-	// By an index SQLite would rather find all that was ever done in a tenant.
+	// The tenant as a condition that no index serves: SQLite would rather read all that was ever done there.
 	deedsTo = `SELECT ` + store.AuditEntries.List("") + ` FROM audit_entries WHERE NOT tenant_id <> $1 AND object_id IN `
 )
 
