@@ -221,7 +221,8 @@ func (s *size) run(args ...string) (most int64) {
 func mostMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if os.IsNotExist(err) {
+	// It may also end between the opening of the file and its reading.
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return 0
 	}
 	if err != nil {
