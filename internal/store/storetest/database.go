@@ -82,14 +82,15 @@ func (e *Env) Exec(t testing.TB, statement string, args ...any) {
 }
 
 // Dump is all rows of all tables of ours as text, to see whether anything at
-// all has changed.
+// all has changed. What a sweep of a running service adds by itself is left out:
+// the place of a deed in the chain of all deeds.
 func (e *Env) Dump(t testing.TB) string {
 	t.Helper()
 	db := e.glance(t)
 	var dump strings.Builder
 	for _, table := range e.Tables(t, db) {
 		if !strings.HasPrefix(table, "count_") { // what is counted of other rows is counted anew where those are written
-			dumpTable(t, db, table, &dump)
+			dumpTable(t, db, table, map[string]bool{"audit_entries.place": true, "audit_entries.hash": true}, &dump)
 		}
 	}
 	return dump.String()
@@ -102,7 +103,7 @@ func (e *Env) Stolen(t testing.TB) string {
 	db := e.glance(t)
 	var loot strings.Builder
 	for _, table := range e.allTables(t, db) {
-		dumpTable(t, db, table, &loot)
+		dumpTable(t, db, table, nil, &loot)
 	}
 	if path, isFile := strings.CutPrefix(e.URL, "sqlite:"); isFile {
 		for _, name := range []string{path, path + "-wal"} {
@@ -158,7 +159,7 @@ func isForeign(table string) bool {
 
 func allRowsOf(table string) string { return "SELECT * FROM " + table + " ORDER BY 1, 2" }
 
-func dumpTable(t testing.TB, db *sql.DB, table string, dump *strings.Builder) {
+func dumpTable(t testing.TB, db *sql.DB, table string, without map[string]bool, dump *strings.Builder) {
 	t.Helper()
 	result, err := db.QueryContext(t.Context(), allRowsOf(table))
 	if err != nil {
@@ -179,7 +180,7 @@ func dumpTable(t testing.TB, db *sql.DB, table string, dump *strings.Builder) {
 		}
 		dump.WriteString(table)
 		for i, value := range values {
-			if value.Valid {
+			if value.Valid && !without[table+"."+columns[i]] {
 				dump.WriteString(" " + columns[i] + "=" + value.String)
 			}
 		}
