@@ -145,7 +145,7 @@ func (a *API) findKey(ctx context.Context, key string, look keyLook) (store.Cred
 	}
 	hash := merchant.HashAPIKey(key)
 	if !a.Store.KnowsCredential(hash) {
-		leave, err := a.strangers.enter(ctx, web.ClientKey(ctx))
+		leave, err := web.EnterAsStranger(ctx, &a.strangers)
 		if err != nil {
 			return store.Credential{}, false, err
 		}

@@ -24,7 +24,7 @@ type API struct {
 	// Real is the world's time, by which limits count.
 	Real clock.Clock
 
-	strangers strangers
+	strangers limit.Turns
 }
 
 // Routes is the whole merchant API, and the door for gateways.

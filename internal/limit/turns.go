@@ -3,11 +3,7 @@ package limit
 import (
 	"context"
 	"sync"
-	"time"
 )
-
-// turnPatience is how long somebody waits for a turn.
-const turnPatience = 30 * time.Second
 
 // Turns lets everybody do a few things at a time in this process: what is beyond waits for what
 // was begun before. Nobody waits for somebody else. The zero value is ready.
@@ -22,31 +18,22 @@ type line struct {
 	inside int
 }
 
-// Take waits for a turn, and gives what ends it; false where none came in time. Whoever has a key
-// always takes as many at once.
-func (t *Turns) Take(ctx context.Context, key string, atOnce int) (leave func(), taken bool) {
+// Take takes a turn, for which it waits as long as the context lasts, and gives what ends it. Whoever has a key always
+// takes as many at once.
+func (t *Turns) Take(ctx context.Context, key string, atOnce int) (leave func(), hasWaited bool, err error) {
 	l := t.enter(key, atOnce)
-	timer := time.NewTimer(turnPatience)
-	defer timer.Stop()
+	leave = func() { <-l.places; t.exit(key, l) }
 	select {
 	case l.places <- struct{}{}:
-		return func() { <-l.places; t.exit(key, l) }, true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	t.exit(key, l)
-	return nil, false
-}
-
-// TakeAtOnce takes a turn where nobody has to be waited for.
-func (t *Turns) TakeAtOnce(key string, atOnce int) (leave func(), taken bool) {
-	l := t.enter(key, atOnce)
-	select {
-	case l.places <- struct{}{}:
-		return func() { <-l.places; t.exit(key, l) }, true
+		return leave, false, nil
 	default:
+	}
+	select {
+	case l.places <- struct{}{}:
+		return leave, true, nil
+	case <-ctx.Done():
 		t.exit(key, l)
-		return nil, false
+		return nil, true, ctx.Err()
 	}
 }
 

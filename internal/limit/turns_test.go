@@ -2,6 +2,9 @@ package limit
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,43 +14,69 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var turns Turns
-		take := func(key string) func() {
+		take := func(key string) (leave func(), hasWaited bool) {
 			t.Helper()
-			leave, taken := turns.Take(t.Context(), key, 2)
-			if !taken {
-				t.Fatal("no turn came")
+			leave, hasWaited, err := turns.Take(t.Context(), key, 2)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return leave
+			return leave, hasWaited
 		}
-		first, second, other := take("one"), take("one"), take("other")
+		first, _ := take("one")
+		second, hasWaited := take("one")
+		other, _ := take("other")
+		if hasWaited {
+			t.Error("there was room, and it was not taken at once")
+		}
+		patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
 		began := time.Now()
-		if _, taken := turns.Take(t.Context(), "one", 2); taken || time.Since(began) != turnPatience {
-			t.Errorf("a third one: taken %v after %v", taken, time.Since(began))
-		}
-		if _, taken := turns.TakeAtOnce("one", 2); taken {
-			t.Error("a third one was taken at once")
+		if _, _, err := turns.Take(patient, "one", 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+			t.Errorf("a third one: %v after %v", err, time.Since(began))
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, taken := turns.Take(gone, "one", 2); taken {
-			t.Error("who had gone got a turn")
+		if _, _, err := turns.Take(gone, "one", 2); !errors.Is(err, context.Canceled) {
+			t.Errorf("who had gone: %v", err)
 		}
 		time.AfterFunc(time.Second, first)
 		began = time.Now()
-		third := take("one")
-		if waited := time.Since(began); waited != time.Second {
-			t.Errorf("a turn that was left was taken after %v", waited)
+		third, hasWaited := take("one")
+		if waited := time.Since(began); waited != time.Second || !hasWaited {
+			t.Errorf("a turn that was left was taken after %v, waited %t", waited, hasWaited)
 		}
 		second()
-		if leave, taken := turns.TakeAtOnce("one", 2); taken {
-			leave()
-		} else {
-			t.Error("there was room, and it was not taken at once")
-		}
 		third()
 		other()
 		if len(turns.lines) != 0 {
 			t.Errorf("%d lines are kept in which nobody is", len(turns.lines))
 		}
 	})
+}
+
+// TestTurnsOfMany has many come at once where one is let in at a time.
+func TestTurnsOfMany(t *testing.T) {
+	t.Parallel()
+	var turns Turns
+	var inside, most, done atomic.Int64
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			leave, _, err := turns.Take(t.Context(), "one", 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if now := inside.Add(1); now > most.Load() {
+				most.Store(now)
+			}
+			done.Add(1)
+			inside.Add(-1)
+			leave()
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 || done.Load() != 50 || len(turns.lines) != 0 {
+		t.Errorf("%d were let in, %d at a time, %d lines are left", done.Load(), most.Load(), len(turns.lines))
+	}
 }

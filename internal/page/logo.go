@@ -177,8 +177,8 @@ func (l *Logos) fetch(ctx context.Context, address string) (logo, error) {
 func (l *Logos) lookInTurn(ctx context.Context, kind string, picture []byte) pictureLook {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
-	leave, taken := l.looking.Take(ctx, "", 1)
-	if !taken {
+	leave, _, err := l.looking.Take(ctx, "", 1)
+	if err != nil {
 		return pictureLook{}
 	}
 	defer leave()

@@ -15,8 +15,8 @@ const (
 	// tenantReads are what all people of one tenant may: its administrator may add as many as he likes. What goes on for
 	// long is mostly waiting for its reader, so that there may be more of it.
 	tenantReads, tenantReadsThatGoOn = 8, 16
-	// readLater is what whoever has waited in vain is told to wait.
-	readLater = 5 * time.Second
+	// readPatience is how long somebody waits for both turns, and readLater what whoever has waited in vain is told to wait.
+	readPatience, readLater = 30 * time.Second, 5 * time.Second
 )
 
 // InTurn has whoever reads do so a few times at once, and wait beyond that, as a person and among the people of a tenant.
@@ -36,15 +36,17 @@ func InTurn(turns *limit.Turns, whoReads func(context.Context) (person, tenant s
 		if goesOn {
 			person, tenant, ofTenant = person+" goes on", tenant+" goes on", tenantReadsThatGoOn
 		}
-		leave, hasWaited, err := takeTurn(r.Context(), turns, person, readsAtOnce)
+		patient, cancel := context.WithTimeout(r.Context(), readPatience)
+		defer cancel()
+		leave, hasWaited, err := turns.Take(patient, person, readsAtOnce)
 		if err != nil {
-			return err
+			return Throttled(readLater)
 		}
 		defer leave()
 		if isOfTenant {
-			leave, alsoWaited, err := takeTurn(r.Context(), turns, tenant, ofTenant)
+			leave, alsoWaited, err := turns.Take(patient, tenant, ofTenant)
 			if err != nil {
-				return err
+				return Throttled(readLater)
 			}
 			defer leave()
 			hasWaited = hasWaited || alsoWaited
@@ -56,16 +58,4 @@ func InTurn(turns *limit.Turns, whoReads func(context.Context) (person, tenant s
 		}
 		return route.Handler(w, r)
 	}
-}
-
-// takeTurn takes a turn, at once or after a wait.
-func takeTurn(ctx context.Context, turns *limit.Turns, name string, atOnce int) (leave func(), hasWaited bool, err error) {
-	leave, taken := turns.TakeAtOnce(name, atOnce)
-	if taken {
-		return leave, false, nil
-	}
-	if leave, taken = turns.Take(ctx, name, atOnce); !taken {
-		return nil, true, Throttled(readLater)
-	}
-	return leave, true, nil
 }

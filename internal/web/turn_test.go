@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"sepad/internal/clock"
 	"sepad/internal/limit"
@@ -142,7 +143,7 @@ func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
 				}}, false)
 				var leaves []func()
 				for range readsAtOnce {
-					leave, _ := turns.Take(t.Context(), "ada", readsAtOnce)
+					leave, _, _ := turns.Take(t.Context(), "ada", readsAtOnce)
 					leaves = append(leaves, leave)
 				}
 				for _, refusal := range refusals {
@@ -160,4 +161,30 @@ func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBothTurnsAreWaitedForTogether: who has waited long for their own turn waits for the tenant's that much less.
+func TestBothTurnsAreWaitedForTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var turns limit.Turns
+		handler := InTurn(&turns, func(context.Context) (string, string) { return "ada", "shop" }, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
+			t.Error("it was read")
+			return nil
+		}}, false)
+		fill := func(name string, atOnce int) (leaves []func()) {
+			for range atOnce {
+				leave, _, _ := turns.Take(t.Context(), name, atOnce)
+				leaves = append(leaves, leave)
+			}
+			return leaves
+		}
+		own := fill("ada", readsAtOnce)
+		fill("shop", tenantReads)
+		time.AfterFunc(readPatience-time.Second, own[0])
+		began := time.Now()
+		if err := handler(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)); err == nil || time.Since(began) != readPatience {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
 }

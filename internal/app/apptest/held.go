@@ -50,9 +50,9 @@ func (s *Server) TakeReads(t testing.TB, name string) (leaves []func()) {
 	t.Helper()
 	const atOnce = 4
 	for range atOnce {
-		leave, taken := s.App.People.Reads.Take(t.Context(), name, atOnce)
-		if !taken {
-			t.Fatal("no turn came")
+		leave, _, err := s.App.People.Reads.Take(t.Context(), name, atOnce)
+		if err != nil {
+			t.Fatal(err)
 		}
 		leaves = append(leaves, leave)
 	}
