@@ -54,20 +54,21 @@ var (
 		"store/listing":    join(edges, "db", "store"),
 		"store/migrations": {},
 		// The use cases.
-		"webhook":  stored,
-		"setup":    stored,
-		"people":   stored,
-		"timeline": stored, // the story that is told of what is stored
-		"notice":   join(stored, "locale"),
-		"privacy":  join(stored, "webhook"), // it takes persons out of events
-		"checkout": join(stored, "webhook", "setup", "notice"),
-		"billing":  join(stored, "webhook", "setup", "checkout"),
-		"recon":    join(stored, "webhook", "setup", "checkout"),
-		"backup":   join(stored, "db"), // the copy is the database's
-		"banking":  join(stored, "webhook", "checkout", "iso20022", "gateway/bank", "gateway/bank/*"),
-		"jobs":     join(useCases, "db"), // the queue is the database's
-		"door":     {"clock"},            // what stands before net/http
-		"web":      join(stored, "door"), // every handler stands on web, so web knows no use case
+		"webhook":       stored,
+		"setup":         stored,
+		"people":        stored,
+		"timeline":      stored, // the story that is told of what is stored
+		"notice":        join(stored, "notice/letter"),
+		"notice/letter": join(stored, "locale"),
+		"privacy":       join(stored, "webhook"), // it takes persons out of events
+		"checkout":      join(stored, "webhook", "setup", "notice"),
+		"billing":       join(stored, "webhook", "setup", "checkout"),
+		"recon":         join(stored, "webhook", "setup", "checkout"),
+		"backup":        join(stored, "db"), // the copy is the database's
+		"banking":       join(stored, "webhook", "checkout", "iso20022", "gateway/bank", "gateway/bank/*"),
+		"jobs":          join(useCases, "db"), // the queue is the database's
+		"door":          {"clock"},            // what stands before net/http
+		"web":           join(stored, "door"), // every handler stands on web, so web knows no use case
 		// What answers requests.
 		"api":                      serving,
 		"admin":                    serving,

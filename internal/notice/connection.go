@@ -4,9 +4,6 @@ import (
 	"context"
 
 	gomail "github.com/wneessen/go-mail"
-
-	"sepad/internal/merchant"
-	"sepad/internal/store"
 )
 
 // connection is a line to the server, opened for the first mail and again after one
@@ -43,18 +40,4 @@ func (c *connection) close() {
 		_ = c.client.Close() // nothing depends on how it ends
 		c.client = nil
 	}
-}
-
-// read gives what a mail is about, with the tenant's set-up.
-func read(ctx context.Context, st *store.Store, m store.Mail) (*merchant.Setup, store.Letter, error) {
-	version, err := st.SetupVersion(ctx, m.TenantID)
-	if err != nil {
-		return nil, store.Letter{}, err
-	}
-	setup, err := st.Setup(ctx, m.TenantID, version)
-	if err != nil {
-		return nil, store.Letter{}, err
-	}
-	of, err := st.Tenant(m.TenantID).Letter(ctx, m)
-	return setup, of, err
 }

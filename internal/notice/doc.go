@@ -1,8 +1,8 @@
 // Package notice writes to payers before their accounts are debited.
 //
 //	mail.go     whether a payment that is announced has a mail, and which
-//	texts*.go   what mails say, in each language; letter.go puts a payment into these words
-//	render.go   the text and the HTML, in the looks of the payment page
+//	letter      what a mail says, in the payer's language and the looks of the payment page
+//	read.go     what a mail is about
 //	server.go   the SMTP server: its address, how it is spoken to, and what its answers mean
 //	outbox.go   mails in line are claimed, sent and recorded
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/clock"
+	"sepad/internal/notice/letter"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
@@ -105,7 +106,7 @@ func (o *Outbox) send(ctx context.Context, line *connection, m store.Mail) error
 	if notices.Sender == "" {
 		return o.record(ctx, m, verdict{refused, "The tenant names no sender."})
 	}
-	msg, err := message(newLetter(setup, m, of), m.ID.String(), notices.Sender, notices.ReplyTo, of.Transaction.Email, o.Clock.Now())
+	msg, err := message(letter.Write(setup, m, of), m.ID.String(), notices.Sender, notices.ReplyTo, of.Transaction.Email, o.Clock.Now())
 	if err != nil {
 		return o.record(ctx, m, verdict{refused, "The mail cannot be written."})
 	}

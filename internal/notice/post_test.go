@@ -182,7 +182,7 @@ func TestTLS(t *testing.T) {
 			if len(p.taken()) != 0 {
 				t.Error("a stranger's certificate was taken")
 			}
-			server.Trust(authorities)
+			server.Authorities = authorities
 			d.again(t)
 			d.send(t, server, 1)
 			if len(p.taken()) != 1 || !p.tls {

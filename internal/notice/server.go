@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"sepad/internal/notice/letter"
 )
 
 // patience is how long a server may take to let us in, and for each mail. Some look into
@@ -21,13 +24,14 @@ const patience = 2 * time.Minute
 
 // Server is where mails are handed in.
 type Server struct {
-	host      string
-	port      int
-	user      string
-	password  string
-	isTLS     bool
-	encrypts  gomail.TLSPolicy
-	tlsConfig *tls.Config
+	host     string
+	port     int
+	user     string
+	password string
+	isTLS    bool
+	encrypts gomail.TLSPolicy
+	// Authorities vouch for the server; nil stands for those of the machine.
+	Authorities *x509.CertPool
 }
 
 var (
@@ -71,7 +75,6 @@ func ParseServer(text string) (*Server, error) {
 	if s.user != "" && s.encrypts == gomail.NoTLS && !s.isTLS {
 		return nil, errPlainAuth
 	}
-	s.tlsConfig = &tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12}
 	return s, nil
 }
 
@@ -86,8 +89,9 @@ func (s *Server) usualTLS() string {
 
 // connect opens a connection over which mails can be sent.
 func (s *Server) connect(ctx context.Context) (*gomail.Client, error) {
+	shown := &tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12, RootCAs: s.Authorities}
 	options := []gomail.Option{
-		gomail.WithPort(s.port), gomail.WithTimeout(patience), gomail.WithTLSConfig(s.tlsConfig), gomail.WithTLSPolicy(s.encrypts),
+		gomail.WithPort(s.port), gomail.WithTimeout(patience), gomail.WithTLSConfig(shown), gomail.WithTLSPolicy(s.encrypts),
 	}
 	if s.isTLS {
 		options = append(options, gomail.WithSSL())
@@ -133,12 +137,12 @@ func (b *bounded) Read(into []byte) (n int, err error) {
 }
 
 // message is what is sent of a letter.
-func message(l letter, id, sender, replyTo, recipient string, at time.Time) (*gomail.Msg, error) {
+func message(l letter.Letter, id, sender, replyTo, recipient string, at time.Time) (*gomail.Msg, error) {
 	from, err := mail.ParseAddress(sender)
 	if err != nil {
 		return nil, err
 	}
-	html, err := l.html()
+	html, err := l.HTML()
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +153,7 @@ func message(l letter, id, sender, replyTo, recipient string, at time.Time) (*go
 	m.Subject(l.Subject)
 	m.SetGenHeader("Auto-Submitted", "auto-generated")
 	m.SetGenHeader("Content-Language", l.Language)
-	m.SetBodyString(gomail.TypeTextPlain, l.text())
+	m.SetBodyString(gomail.TypeTextPlain, l.Text())
 	m.AddAlternativeString(gomail.TypeTextHTML, html)
 	m.SetAddrHeaderFromMailAddress(gomail.HeaderFrom, from)
 	err = m.To(recipient)

@@ -1,4 +1,4 @@
-package notice
+package letter
 
 import (
 	"os"
@@ -60,8 +60,8 @@ func TestLetters(t *testing.T) {
 				Language:    code, HostedPageID: &page, OfferID: &offer,
 			}
 			m := store.Mail{Kind: kind, Plan: payment.Plan{DueDate: due, CreditorName: "Bergladen GmbH", CreditorIdentifier: "DE98ZZZ09999999999"}}
-			l := newLetter(setup, m, of)
-			html, err := l.html()
+			l := Write(setup, m, of)
+			html, err := l.HTML()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,12 +69,12 @@ func TestLetters(t *testing.T) {
 				locale.Find(code).Money(1234_50, "EUR"), locale.Find(code).Date(due), "3000", "MND-ABCDEFGHIJKL", "DE98ZZZ09999999999",
 				"Bergladen GmbH", "konto@bergladen.example",
 			} {
-				if !strings.Contains(l.text(), want) || !strings.Contains(html, want) {
+				if !strings.Contains(l.Text(), want) || !strings.Contains(html, want) {
 					t.Errorf("%s in %s does not say %q", kind, code, want)
 				}
 			}
 			keep(t, code+"-"+string(kind), html)
-			if strings.ContainsAny(l.Subject+l.text(), "{}") || !strings.Contains(html, "Wanderkarte &lt;Süd&gt;") || !strings.Contains(html, logo) || !strings.Contains(html, "#0b6b4b") {
+			if strings.ContainsAny(l.Subject+l.Text(), "{}") || !strings.Contains(html, "Wanderkarte &lt;Süd&gt;") || !strings.Contains(html, logo) || !strings.Contains(html, "#0b6b4b") {
 				t.Errorf("%s in %s: %s", kind, code, l.Subject)
 			}
 		}

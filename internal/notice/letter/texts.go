@@ -1,4 +1,4 @@
-package notice
+package letter
 
 // texts is everything that a mail says, in one language. Words in braces are
 // filled in; a test holds every language to the same braces. The labels are those

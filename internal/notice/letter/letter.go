@@ -1,4 +1,4 @@
-package notice
+package letter
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"sepad/internal/store"
 )
 
-// letter is a mail in its language, ready to be laid out.
-type letter struct {
+// Letter is a mail in its language, ready to be laid out.
+type Letter struct {
 	Language       string
 	Subject, Title string
 	Shop           string
@@ -27,12 +27,12 @@ type letter struct {
 
 type fact struct{ Name, Value string }
 
-// newLetter says what a payer is told.
-func newLetter(setup *merchant.Setup, m store.Mail, of store.Letter) letter {
+// Write says what a payer is told.
+func Write(setup *merchant.Setup, m store.Mail, of store.Letter) Letter {
 	code := languageOf(of)
 	words, writes := tongues[code], locale.Find(code)
 	t, tenant := of.Transaction, setup.Tenant
-	l := letter{
+	l := Letter{
 		Language: code, Shop: tenant.Name, Color: merchant.DefaultPrimaryColor,
 		Amount: writes.Money(t.AmountMinor, t.Currency), Date: writes.Date(m.DueDate),
 	}
@@ -63,7 +63,7 @@ func newLetter(setup *merchant.Setup, m store.Mail, of store.Letter) letter {
 }
 
 // brand gives the letter the looks of the page on which the purchase was made.
-func (l *letter) brand(setup *merchant.Setup, of store.Letter) {
+func (l *Letter) brand(setup *merchant.Setup, of store.Letter) {
 	if of.HostedPageID == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package notice
+package letter
 
 var (
 	swedish = texts{
