@@ -24,7 +24,7 @@ DEPLOY_PACKAGES = prometheus prometheus-alertmanager nginx-light caddy openssl c
 # Runs a command with a private PostgreSQL and Redis beside it.
 WITH_SERVERS = bin/testenv --
 GOTESTSUM = bin/gotestsum --format=pkgname --format-icons=text --
-# Tests make much that nobody keeps: with a larger heap they take a fifth less of the processor.
+# Tests and compilers make much that nobody keeps: with a larger heap they take a fifth less of the processor.
 ROOMY = GOGC=400
 # They also wait for servers, disks and each other: one package more than there are processors keeps these busy.
 ONE_MORE = -p=$$(($$(getconf _NPROCESSORS_ONLN) + 1))
@@ -51,8 +51,7 @@ release: bin/nfpm bin/helm ## Make everything that is published, in dist/: progr
 
 .PHONY: test
 test: test-packages bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
-	@go vet $(PKG)
-	@$(ROOMY) $(WITH_SERVERS) $(GOTESTSUM) -vet=off -ldflags='-s -w' $(ONE_MORE) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
+	@$(ROOMY) $(WITH_SERVERS) $(GOTESTSUM) -vet=all -ldflags='-s -w' $(ONE_MORE) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
 
 .PHONY: race
 race: race-packages bin/testenv bin/gotestsum ## Run every test under the race detector [PKG=./... TESTFLAGS=]
