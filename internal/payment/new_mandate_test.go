@@ -226,3 +226,37 @@ func TestWhatTheOldAccountRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsWithdrawnSaysNothingOfTheNewMandate has a payer give another account between the announcement of a rebill
+// and its file, and the subscription paused then: the new mandate was not used yet.
+func TestWhatIsWithdrawnSaysNothingOfTheNewMandate(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	claimed, err := BeginRebill(sub, first, day(t, "2026-04-30"), on(t, "2026-04-28"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending, err := claimed.Settle(takenIn(t, "2026-04-30"), usual, on(t, "2026-04-28"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, session := on(t, "2026-04-29"), NewID()
+	renewal := Change{Debit: Debit{
+		Transaction:  Transaction{Type: Mandate, SessionID: &session, MandateReference: "MND-NEW"},
+		Subscription: pending.Subscription,
+	}}
+	renewal.renewMandate(later)
+	paused, err := PauseSubscription(*pending.Subscription, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := pending.Debit
+	d.Subscription = &paused
+	got, err := d.Withdraw(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := got.Subscription; after.SequenceType != SequenceFirst || after.MandateReference != "MND-NEW" || after.Tries != 0 {
+		t.Errorf("the next collection is %s under %s, try %d", after.SequenceType, after.MandateReference, after.Tries+1)
+	}
+}
