@@ -34,7 +34,12 @@ func (b *Banking) Answer(account *Account, shape playedbank.Shape, names []strin
 			return put, err
 		}
 		for _, answer := range answers {
-			if err := os.WriteFile(place.in(folderIn, answer.Name), answer.Content, 0o600); err != nil {
+			// Whoever looks into the folder meanwhile finds whole files.
+			whole, part := place.in(folderIn, answer.Name), place.in(folderIn, "."+answer.Name)
+			if err := os.WriteFile(part, answer.Content, 0o600); err != nil {
+				return put, err
+			}
+			if err := os.Rename(part, whole); err != nil {
 				return put, err
 			}
 			put = append(put, answer.Name)

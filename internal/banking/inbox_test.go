@@ -3,6 +3,7 @@ package banking_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
+	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/payment"
 )
 
@@ -155,5 +157,26 @@ func TestWhatTriesHaveLeftIsTakenAway(t *testing.T) {
 				t.Errorf("what was about to get its name is %q: %v", published, err)
 			}
 		})
+	}
+}
+
+// TestThePlayedBankPutsWholeFiles: a service that looks while the bank is played again never finds half an answer.
+func TestThePlayedBankPutsWholeFiles(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}))
+	b.pay(t, apptest.Approved)
+	b.cutOff(t)
+	put, err := b.App.Banking.Answer(b.account, playedbank.Plain, nil, b.Now(t))
+	must(t, err)
+	earlier := filepath.Join(b.folder, "in", put[0])
+	must(t, os.WriteFile(earlier, []byte("what is being read"), 0o600))
+	reading, err := os.Open(earlier)
+	must(t, err)
+	defer reading.Close()
+	_, err = b.App.Banking.Answer(b.account, playedbank.Plain, nil, b.Now(t))
+	must(t, err)
+	content, err := io.ReadAll(reading)
+	if err != nil || string(content) != "what is being read" {
+		t.Errorf("who had opened it before reads %d other bytes: %v", len(content), err)
 	}
 }

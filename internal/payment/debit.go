@@ -156,7 +156,7 @@ func (c *Change) settleLater(o Outcome, now time.Time) error {
 		}
 		c.earn(c.Transaction.AmountMinor, now)
 		c.release()
-		if c.renewsMandate() {
+		if c.renewsMandate() && !c.isBeforeItsMandate() {
 			c.renewMandate(now)
 		}
 		if c.Subscription != nil && c.Transaction.AmountMinor > 0 {

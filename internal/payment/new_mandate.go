@@ -1,6 +1,9 @@
 package payment
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // NewMandateSession begins the session in which the payer of a subscription gives
 // another account. It looks like the purchase that the subscription began with, and
@@ -59,6 +62,13 @@ func (c *Change) renewMandate(now time.Time) {
 		sub.tryOn(DateOf(now))
 	}
 	sub.steered(now)
+}
+
+// isBeforeItsMandate tells a mandate that the payer has given before the present one: its gateway took it in, and
+// confirms it later. A person has one session at a time, and their ids grow with time.
+func (c *Change) isBeforeItsMandate() bool {
+	present := c.Subscription.MandateSessionID
+	return present != nil && bytes.Compare(c.Transaction.SessionID[:], present[:]) < 0
 }
 
 // isUnderItsMandate tells that a collection was made under the mandate that its

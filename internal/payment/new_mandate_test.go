@@ -117,6 +117,32 @@ func TestANewMandateCountsOnceItIsApproved(t *testing.T) {
 	}
 }
 
+// TestTheLastMandateCounts has a payer give an account that the gateway confirms some days later, and another one
+// meanwhile, as the first was the wrong one.
+func TestTheLastMandateCounts(t *testing.T) {
+	t.Parallel()
+	pending, approved := Outcome{Verdict: VerdictPending, GatewayReference: "GW-9"}, Outcome{Verdict: VerdictApproved}
+	_, wrong := renewing(t)
+	wrong = settle(t, wrong, pending, noon).Debit
+	_, right := renewing(t)
+	right.Subscription = wrong.Subscription
+	right = settle(t, right, approved, noon.Add(time.Hour)).Debit
+	chosen := *right.Subscription
+	if chosen.MandateReference != right.Transaction.MandateReference {
+		t.Fatalf("its mandate is %s", chosen.MandateReference)
+	}
+	wrong.Subscription = &chosen
+	late := settle(t, wrong, approved, noon.AddDate(0, 0, 2))
+	if late.Transaction.Status != TransactionApproved {
+		t.Errorf("the first mandate is %s", late.Transaction.Status)
+	}
+	got := late.Subscription
+	if got.MandateReference != chosen.MandateReference || !same(got.MandateSessionID, right.Transaction.SessionID) ||
+		!got.MandateUsedAt.Equal(chosen.MandateUsedAt) || !got.SteeredAt.Equal(chosen.SteeredAt) {
+		t.Errorf("its mandate is %s of %v, want that which was given last, %s", got.MandateReference, got.MandateSessionID, chosen.MandateReference)
+	}
+}
+
 func TestWhatIsOwedIsTriedUnderTheNewMandate(t *testing.T) {
 	t.Parallel()
 	open := NewID()
@@ -224,5 +250,39 @@ func TestWhatTheOldAccountRefuses(t *testing.T) {
 				t.Errorf("what the new account refuses leaves it %s", again.Subscription.Status)
 			}
 		})
+	}
+}
+
+// TestWhatIsWithdrawnSaysNothingOfTheNewMandate has a payer give another account between the announcement of a rebill
+// and its file, and the subscription paused then: the new mandate was not used yet.
+func TestWhatIsWithdrawnSaysNothingOfTheNewMandate(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	claimed, err := BeginRebill(sub, first, day(t, "2026-04-30"), on(t, "2026-04-28"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending, err := claimed.Settle(takenIn(t, "2026-04-30"), usual, on(t, "2026-04-28"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, session := on(t, "2026-04-29"), NewID()
+	renewal := Change{Debit: Debit{
+		Transaction:  Transaction{Type: Mandate, SessionID: &session, MandateReference: "MND-NEW"},
+		Subscription: pending.Subscription,
+	}}
+	renewal.renewMandate(later)
+	paused, err := PauseSubscription(*pending.Subscription, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := pending.Debit
+	d.Subscription = &paused
+	got, err := d.Withdraw(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := got.Subscription; after.SequenceType != SequenceFirst || after.MandateReference != "MND-NEW" || after.Tries != 0 {
+		t.Errorf("the next collection is %s under %s, try %d", after.SequenceType, after.MandateReference, after.Tries+1)
 	}
 }

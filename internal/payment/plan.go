@@ -60,7 +60,10 @@ func (d Debit) Withdraw(now time.Time) (Change, error) {
 	if err := c.move(Refused, now); err != nil {
 		return Change{}, err
 	}
-	c.Subscription.SequenceType, c.Subscription.UpdatedAt = t.SequenceType, now
+	c.Subscription.UpdatedAt = now
+	if c.isUnderItsMandate() {
+		c.Subscription.SequenceType = t.SequenceType
+	}
 	if c.Subscription.release(t.ID) {
 		c.Subscription.giveBack(t, now)
 	}
