@@ -6,3 +6,5 @@ var (
 )
 
 type Place = place
+
+const LargestFetch = largestFetch

@@ -3,6 +3,7 @@ package banking_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -54,6 +55,25 @@ func TestAnAnswerIsTakenAwayAsItWasFetched(t *testing.T) {
 			}))
 		})
 	}
+}
+
+// TestAnAnswerBeyondAllMeasureIsLeft makes a file without contents that takes no room itself, and would in the database.
+func TestAnAnswerBeyondAllMeasureIsLeft(t *testing.T) {
+	t.Parallel()
+	b := setup(t, apptest.SQLite(t, apptest.Options{}))
+	must(t, banking.WithPlace(b.App.Banking, t.Context(), b.account, func(p banking.Place) error {
+		_, err := p.Answers() // the folders are made
+		must(t, err)
+		huge := filepath.Join(b.folder, "in", "huge.xml")
+		must(t, os.WriteFile(huge, nil, 0o600))
+		must(t, os.Truncate(huge, banking.LargestFetch+1))
+		file, _, err := p.Fetch("huge.xml")
+		if !errors.Is(err, banking.ErrSpoolFull) {
+			t.Errorf("a file of %d bytes is fetched: %v", int64(banking.LargestFetch+1), err)
+			must(t, file.Close())
+		}
+		return nil
+	}))
 }
 
 // TestOnlyFilesAreRead puts a link and a pipe in the place of answers, also after the folder was listed.

@@ -173,7 +173,13 @@ func (f folder) Fetch(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	found, err := file.Stat()
-	return file, found, err
+	if err == nil && found.Size() > largestFetch { // it may take no room there at all, and would here
+		err = ErrSpoolFull
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, found, nil
 }
 
 func (f folder) Done(name string, fetched fs.FileInfo, failed bool) error {

@@ -11,13 +11,20 @@ import (
 type engine interface {
 	lasting
 	copying
+	querying
 	// write runs a unit of work and commits it.
 	write(ctx context.Context, at time.Time, work func(*Tx) error) error
+}
+
+// querying is how an engine reads.
+type querying interface {
 	// query reads outside a transaction.
 	query(ctx context.Context, sql string, args ...any) (Rows, error)
 	// lookUp is query for few rows that are found by a key. Those of the same words that come at the same
 	// time may be read together.
 	lookUp(ctx context.Context, sql string, args ...any) (Rows, error)
+	// browse is query for what reads at length. Its first argument is whose records they are.
+	browse(ctx context.Context, sql string, args ...any) (Rows, error)
 }
 
 // lasting is what an engine does between its opening and its end.

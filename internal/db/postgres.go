@@ -156,6 +156,11 @@ func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, er
 	return rows, nil
 }
 
+// browse has its berth by what it is for, as every query.
+func (p *postgres) browse(ctx context.Context, sql string, args ...any) (Rows, error) {
+	return p.query(ctx, sql, args...)
+}
+
 // freshPlan marks reads whose plan is made anew each time. PostgreSQL keeps the
 // plan of a prepared statement that was made while a table was nearly empty, and
 // a table that is being filled by the thousand would be read from end to end for

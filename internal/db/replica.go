@@ -57,7 +57,8 @@ func (d *DB) ReplicaQuery(ctx context.Context, sql string, args ...any) (Rows, e
 	return d.read(ctx, d.replica.query, sql, args)
 }
 
-// LaggingQuery is Query for reads that may be a little behind: they go to the replica, where there is one that is near.
+// LaggingQuery is Query for reads at length that may be a little behind: they go to the replica, where there is one that is
+// near. Its first argument is whose records they are.
 func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, error) {
 	if d.IsReplicaNear(ctx) {
 		rows, err := d.ReplicaQuery(ctx, sql, args...)
@@ -66,7 +67,7 @@ func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, e
 		}
 		d.replica.doubt()
 	}
-	return d.Query(ctx, sql, args...)
+	return d.read(ctx, d.engine.browse, sql, args)
 }
 
 // doubt has the replica asked again before the next read, as one has failed there.

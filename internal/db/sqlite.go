@@ -56,17 +56,20 @@ const asItIs = "&mode=rw"
 const maxReaders = 4
 
 // sqlite is the engine inside the binary: one writer connection, shared with the
-// queue, and a pool of readers.
+// queue, a pool of readers, and one for what reads at length.
 type sqlite struct {
 	path    string
 	file    os.FileInfo // that was opened
 	hadLog  bool        // another process, or one that crashed, had left a log beside the file
 	writer  *sql.DB
 	readers *sql.DB
-	queue   *river.Client[*sql.Tx]
-	group   *groupCommit
-	clock   *sharedClock
-	leave   func() // tells others that this process has the file open no longer
+	// browsers are for what reads at length, and portions who has how many of them.
+	browsers *sql.DB
+	portions portions
+	queue    *river.Client[*sql.Tx]
+	group    *groupCommit
+	clock    *sharedClock
+	leave    func() // tells others that this process has the file open no longer
 }
 
 func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error) {
@@ -95,17 +98,19 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 		}
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
 	}
-	readers, err := openKeeping(sqliteDSN(path, readerPragmas) + asItIs)
+	readers, err := openReaders(path, maxReaders)
 	if err != nil {
 		return nil, err
 	}
-	readers.SetMaxOpenConns(maxReaders)
-	readers.SetMaxIdleConns(maxReaders)
+	browsers, err := openReaders(path, maxBrowsers)
+	if err != nil {
+		return nil, err
+	}
 	queue, err := river.NewClient(riversqlite.New(writer), &river.Config{Logger: opts.queueLogger()})
 	if err != nil {
 		return nil, err
 	}
-	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, queue: queue, leave: func() {}}
+	engine := &sqlite{path: path, file: file, hadLog: hadLog, writer: writer, readers: readers, browsers: browsers, queue: queue, leave: func() {}}
 	if opts.Name == "" { // who has one asks for the others, and is none of them
 		if engine.leave, err = engine.holdOpen(syscall.LOCK_SH); err != nil {
 			return nil, err
@@ -121,6 +126,17 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 	}
 	engine.group = newGroupCommit(writer, queue, engine.clock, engine.intact, among)
 	return engine, nil
+}
+
+// openReaders gives a pool of so many connections that read.
+func openReaders(path string, most int) (*sql.DB, error) {
+	readers, err := openKeeping(sqliteDSN(path, readerPragmas) + asItIs)
+	if err != nil {
+		return nil, err
+	}
+	readers.SetMaxOpenConns(most)
+	readers.SetMaxIdleConns(most)
+	return readers, nil
 }
 
 // ErrReplaced tells that the database's file is no longer the one that was opened: what is written goes where nobody
@@ -201,18 +217,22 @@ func (s *sqlite) lookUp(ctx context.Context, query string, args ...any) (Rows, e
 }
 
 func (s *sqlite) pool() PoolStats {
-	reading, writing := s.readers.Stats(), s.writer.Stats()
-	return PoolStats{
-		Open: reading.OpenConnections + writing.OpenConnections, InUse: reading.InUse + writing.InUse, Max: maxReaders + 1,
-		Waits: reading.WaitCount + writing.WaitCount, Waiting: reading.WaitDuration + writing.WaitDuration,
+	stats := PoolStats{Max: maxReaders + maxBrowsers + 1}
+	for _, pool := range []*sql.DB{s.readers, s.browsers, s.writer} {
+		of := pool.Stats()
+		stats.Open += of.OpenConnections
+		stats.InUse += of.InUse
+		stats.Waits += of.WaitCount
+		stats.Waiting += of.WaitDuration
 	}
+	return stats
 }
 
 func (s *sqlite) close() error {
 	s.group.stop()
 	defer s.leave()
 	defer s.group.turns.leave()
-	return errors.Join(s.readers.Close(), s.writer.Close())
+	return errors.Join(s.readers.Close(), s.browsers.Close(), s.writer.Close())
 }
 
 // sqliteRows gives database/sql's rows the shape that pgx's have.

@@ -26,8 +26,8 @@ func (t Tenant) Query(ctx context.Context, sql string, args ...any) (db.Rows, er
 	return t.store.Query(ctx, sql, append([]any{t.ID}, args...)...)
 }
 
-// LaggingQuery is Query for reads that may be a little behind: they go to the
-// replica, where there is one.
+// LaggingQuery is Query for reads at length that may be a little behind: they go to the
+// replica, where there is one, and are in nobody's way.
 func (t Tenant) LaggingQuery(ctx context.Context, sql string, args ...any) (db.Rows, error) {
 	if !reaches(ctx, t.ID) {
 		return nil, errForeign

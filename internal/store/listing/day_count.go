@@ -27,8 +27,10 @@ const (
 // DayKinds are those that payments are counted as.
 var DayKinds = []DayKind{DayCollected, DayPending, DayDeclined, DayRefunded}
 
-// unknownOutcome is a condition on payments of which no gateway has said what became of them.
-const unknownOutcome = `in_flight IS NOT NULL AND lookup_count > 0`
+// unknownPayments are those of which no gateway has said what became of them, as many as a limit behind it allows. SQLite,
+// which takes any tenant for a small one, would read all that the tenant has but for the order, which the index of those
+// that are under way has.
+const unknownPayments = `SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND x.in_flight IS NOT NULL AND x.lookup_count > 0 ORDER BY x.session_id`
 
 // DayCount is what a day brought of one kind.
 type DayCount struct {
@@ -85,7 +87,7 @@ func ReadQuestions(ctx context.Context, t store.Tenant, dueBefore int64) (q Ques
 		query string
 		args  []any
 	}{
-		{&q.Unknown, `SELECT 1 FROM transactions WHERE tenant_id = $1 AND ` + unknownOutcome, nil},
+		{&q.Unknown, unknownPayments, nil},
 		{&q.Unmatched, `SELECT 1 FROM bank_lines WHERE tenant_id = $1 AND result IN ('unmatched', 'contradicts')`, nil},
 		{&q.Failed, `SELECT 1 FROM events e JOIN setup_records p ON p.tenant_id = e.tenant_id AND p.id = e.webhook_profile_id
 			WHERE e.tenant_id = $1 AND p.kind = 'webhook_profile' AND e.delivery_status = 'failed'`, nil},
@@ -94,7 +96,7 @@ func ReadQuestions(ctx context.Context, t store.Tenant, dueBefore int64) (q Ques
 		{&q.Due, `SELECT 1 FROM subscriptions WHERE due_at IS NOT NULL AND due_at <= $2 AND tenant_id = $1`, []any{dueBefore}},
 		{&q.PastDue, `SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status = 'PAST_DUE'`, nil},
 	} {
-		result, err := t.Query(ctx, `SELECT COUNT(*) FROM (`+one.query+` LIMIT `+strconv.Itoa(mostCounted+1)+`) AS counted`, one.args...)
+		result, err := t.LaggingQuery(ctx, `SELECT COUNT(*) FROM (`+one.query+` LIMIT `+strconv.Itoa(mostCounted+1)+`) AS counted`, one.args...)
 		n, err := db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 		if err != nil {
 			return q, err

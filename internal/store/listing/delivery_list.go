@@ -75,7 +75,7 @@ func Deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Pagi
 
 func deliveries(ctx context.Context, t store.Tenant, f DeliveryFilter, page Paging) ([]DeliveryRecord, error) {
 	sql, args := f.query(page)
-	result, err := t.Query(ctx, sql, args...)
+	result, err := t.LaggingQuery(ctx, sql, args...)
 	records, err := db.Collect(result, err, scanDelivery)
 	if page.Back {
 		slices.Reverse(records)

@@ -21,6 +21,9 @@ func (f SessionFilter) Statement(w Window) (text string, args []any) {
 	return sessionListing.query(w, f.filters())
 }
 
+// UnknownPayments are those of which nobody knows what became of them.
+const UnknownPayments = unknownPayments + ` LIMIT 1`
+
 // The statements of an operator's searches, likewise.
 
 const SearchDepth = searchDepth

@@ -40,7 +40,21 @@ func TestPagesAreReadFromAnIndexInOrder(t *testing.T) {
 		expectWaysAlongIndexes(t, env, l)
 		expectSessionsByTheirOwnIndexes(t, env, l)
 		expectHistoriesAlongIndexes(t, env, l)
+		expectUnknownByTheirOwnIndex(t, env, l)
 	})
+}
+
+// expectUnknownByTheirOwnIndex: the overview counts them whenever it is looked at, and read everything that the tenant had.
+func expectUnknownByTheirOwnIndex(t *testing.T, env *storetest.Env, l library) {
+	t.Helper()
+	unknown := listing.TransactionSearch{IsUnknown: true}
+	text, args := unknown.Statement(listing.Paging{Limit: 50})
+	for statement, args := range map[string][]any{listing.UnknownPayments: nil, text: args} {
+		plan := env.Explain(t, statement, append([]any{l.tenantID.String()}, args...))
+		if !strings.Contains(plan, "transactions_session_id_key") {
+			t.Errorf("payments under way are not read by their index:\n%s", plan)
+		}
+	}
 }
 
 // expectHistoriesAlongIndexes: whatever a timeline is put together from is found by an

@@ -156,7 +156,7 @@ func (f TransactionSearch) conditions() conditions {
 		day = "t.processed_at"
 	}
 	return conditions{
-		indexed: slices.Concat(onlyIf(f.IsUnknown, "t.id IN (SELECT x.id FROM transactions x WHERE x.tenant_id = $1 AND "+unknownOutcome+")"), when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
+		indexed: slices.Concat(onlyIf(f.IsUnknown, "t.id IN ("+unknownPayments+" LIMIT 100000)"), when("t.merchant_transaction_id = $%d", f.MerchantTransactionID),
 			when(foundIn("t", "transactions", "y.gateway_reference = $%d AND y.gateway_reference <> ''"), f.GatewayReference),
 			when("t.id IN "+transactionsOfReference, f.TenantReferenceID), when("t.order_id = "+orderOf, f.OrderNumber),
 			when("t.order_id = (SELECT b.id FROM orders b WHERE b.tenant_id = $1 AND b.session_id = $%d)", f.SessionID),

@@ -52,7 +52,7 @@ func ReadDayTotals(ctx context.Context, t store.Tenant, first, last payment.Date
 		}
 		return days[key]
 	}
-	result, err := t.Query(ctx, `
+	result, err := t.LaggingQuery(ctx, `
 		SELECT processed_at / 86400000000, currency, CASE WHEN type NOT IN ('sdd_sale', 'sdd_rebill', 'sdd_refund') THEN 'other'
 				WHEN type = 'sdd_refund' AND status = 'approved' THEN 'refunded' WHEN type = 'sdd_refund' THEN 'other'
 				WHEN status IN ('approved', 'refunded', 'charged_back') THEN 'collected' ELSE status END,
@@ -96,7 +96,7 @@ func ReadDayTotals(ctx context.Context, t store.Tenant, first, last payment.Date
 }
 
 func addChargebacks(ctx context.Context, t store.Tenant, from, before any, of func(dayKey) *DayTotals) error {
-	result, err := t.Query(ctx, `
+	result, err := t.LaggingQuery(ctx, `
 		SELECT reported_at / 86400000000, currency, COUNT(*), CAST(SUM(amount_minor) AS BIGINT), CAST(COALESCE(SUM(bank_fee_minor), 0) AS BIGINT)
 		FROM chargebacks WHERE tenant_id = $1 AND reported_at >= $2 AND reported_at < $3 GROUP BY 1, 2`, from, before)
 	_, err = db.Collect(result, err, func(r db.Rows) (key dayKey, err error) {
