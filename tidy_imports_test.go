@@ -14,7 +14,7 @@ var (
 	facts  = []string{"sepa"}
 	domain = join(facts, "payment", "clock")
 	nouns  = join(domain, "record", "merchant")
-	edges  = join(nouns, "gateway", "vault", "limit", "metrics", "trace", "cache")
+	edges  = join(nouns, "gateway", "vault", "limit", "metrics", "trace", "cache", "turn")
 	// stored is what lies in the database; db itself, which takes any SQL, is for
 	// the few packages below that speak it.
 	stored   = join(edges, "store", "store/listing")
@@ -47,9 +47,10 @@ var (
 		"limit":                   {"clock"},
 		"metrics":                 nouns,
 		"trace":                   {},
+		"turn":                    {},
 		"design":                  {},
 		// The database, and what lies in it.
-		"db":               {"clock"},
+		"db":               {"clock", "turn"},
 		"store":            join(edges, "db"),
 		"store/listing":    join(edges, "db", "store"),
 		"store/migrations": {},

@@ -9,6 +9,7 @@ import (
 	"sepad/internal/recon"
 	"sepad/internal/sepa"
 	"sepad/internal/store"
+	"sepad/internal/turn"
 	"sepad/internal/web"
 )
 
@@ -24,7 +25,7 @@ type API struct {
 	// Real is the world's time, by which limits count.
 	Real clock.Clock
 
-	strangers limit.Turns
+	strangers turn.Turns[string]
 }
 
 // Routes is the whole merchant API, and the door for gateways.

@@ -20,6 +20,7 @@ import (
 	sqlitecode "modernc.org/sqlite/lib"
 
 	"sepad/internal/clock"
+	"sepad/internal/turn"
 )
 
 // writerPragmas make an acknowledged write survive a power cut: WAL with
@@ -63,9 +64,9 @@ type sqlite struct {
 	hadLog  bool        // another process, or one that crashed, had left a log beside the file
 	writer  *sql.DB
 	readers *sql.DB
-	// browsers are for what reads at length, and portions who has how many of them.
+	// browsers are for what reads at length, and browsing who has how many of them.
 	browsers *sql.DB
-	portions portions
+	browsing turn.Turns[any]
 	queue    *river.Client[*sql.Tx]
 	group    *groupCommit
 	clock    *sharedClock

@@ -18,7 +18,7 @@ func (s *sqlite) browse(ctx context.Context, query string, args ...any) (Rows, e
 	if len(args) > 0 {
 		whose = args[0]
 	}
-	leave, err := s.portions.take(ctx, whose)
+	leave, _, err := s.browsing.Take(ctx, whose, browsersOfOne)
 	if err != nil {
 		return nil, err
 	}
@@ -40,51 +40,4 @@ type browsedRows struct {
 func (r *browsedRows) Close() {
 	r.sqliteRows.Close()
 	r.leave()
-}
-
-// portions keep anybody from having all of something. The zero value is ready.
-type portions struct {
-	mu sync.Mutex
-	of map[any]*portion
-}
-
-// portion is of somebody who has or wants a part, and is forgotten afterwards.
-type portion struct {
-	places chan struct{}
-	inside int
-}
-
-// take waits for a place among one's own.
-func (s *portions) take(ctx context.Context, whose any) (leave func(), err error) {
-	mine := s.enter(whose)
-	select {
-	case mine.places <- struct{}{}:
-		return func() { <-mine.places; s.exit(whose, mine) }, nil
-	case <-ctx.Done():
-		s.exit(whose, mine)
-		return nil, ctx.Err()
-	}
-}
-
-func (s *portions) enter(whose any) *portion {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	mine := s.of[whose]
-	if mine == nil {
-		if s.of == nil {
-			s.of = map[any]*portion{}
-		}
-		mine = &portion{places: make(chan struct{}, browsersOfOne)}
-		s.of[whose] = mine
-	}
-	mine.inside++
-	return mine
-}
-
-func (s *portions) exit(whose any, mine *portion) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if mine.inside--; mine.inside == 0 {
-		delete(s.of, whose)
-	}
 }

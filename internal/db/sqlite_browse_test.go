@@ -48,19 +48,3 @@ func TestListsAreInNobodysWay(t *testing.T) {
 	first.Close()
 	browse("one")
 }
-
-// TestPortionsAreForgotten once nobody has one.
-func TestPortionsAreForgotten(t *testing.T) {
-	t.Parallel()
-	var all portions
-	first, err := all.take(t.Context(), "one")
-	second, again := all.take(t.Context(), "one")
-	if err != nil || again != nil || len(all.of) != 1 {
-		t.Fatalf("%v, %v, %d are remembered", err, again, len(all.of))
-	}
-	first()
-	second()
-	if len(all.of) != 0 {
-		t.Errorf("%d are remembered", len(all.of))
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"sepad/internal/limit"
+	"sepad/internal/turn"
 	"sepad/internal/web"
 	"sepad/internal/webhook"
 )
@@ -50,7 +51,7 @@ type Logos struct {
 	// fetching has one asker for each address, however many payers wait.
 	fetching singleflight.Group
 	// looking has one picture looked at at a time.
-	looking limit.Turns
+	looking turn.Turns[string]
 
 	mu   sync.Mutex
 	kept map[string]logo

@@ -13,6 +13,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/turn"
 )
 
 // People lets operators in and keeps their records.
@@ -34,7 +35,7 @@ type People struct {
 	Passwords, Codes limit.Patience
 
 	// Reads are what each of them reads at a time.
-	Reads limit.Turns
+	Reads turn.Turns[string]
 }
 
 const (

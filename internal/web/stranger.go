@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"sepad/internal/limit"
 	"sepad/internal/store"
+	"sepad/internal/turn"
 )
 
 // strangerPatience is how long a look-up waits for those before it.
@@ -16,7 +16,7 @@ const strangerPatience = 5 * time.Second
 // the database can say, and a good one passes however many bad ones came from its address (contract 8.1): so they are
 // looked up, but those of one address one after the other. Who cannot be looked up in time is told that the service is
 // busy, and not that the key is wrong.
-func EnterAsStranger(ctx context.Context, strangers *limit.Turns) (leave func(), err error) {
+func EnterAsStranger(ctx context.Context, strangers *turn.Turns[string]) (leave func(), err error) {
 	patient, cancel := context.WithTimeout(ctx, strangerPatience)
 	defer cancel()
 	leave, _, err = strangers.Take(patient, ClientKey(ctx), 1)

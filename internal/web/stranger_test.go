@@ -8,15 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sepad/internal/limit"
 	"sepad/internal/store"
+	"sepad/internal/turn"
 )
 
 // TestStrangersOfOneAddressTakeTurns: those of another one do not wait for them.
 func TestStrangersOfOneAddressTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var strangers limit.Turns
+		var strangers turn.Turns[string]
 		from := func(ctx context.Context, address string) (leave func(), err error) {
 			return EnterAsStranger(context.WithValue(ctx, infoKey{}, &info{clientIP: netip.MustParseAddr(address)}), &strangers)
 		}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"sepad/internal/limit"
+	"sepad/internal/turn"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // InTurn has whoever reads do so a few times at once, and wait beyond that, as a person and among the people of a tenant.
 // What goes on for long, as slowly as its reader likes, has turns of its own, so that the others go on beside it. Who has
 // no name is not held up. Who had to wait is asked again what they may: that is long enough for a right to be taken away.
-func InTurn(turns *limit.Turns, whoReads func(context.Context) (person, tenant string), route Route, goesOn bool) Handler {
+func InTurn(turns *turn.Turns[string], whoReads func(context.Context) (person, tenant string), route Route, goesOn bool) Handler {
 	if route.Method != http.MethodGet {
 		return route.Handler
 	}

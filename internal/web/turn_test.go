@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sepad/internal/clock"
-	"sepad/internal/limit"
+	"sepad/internal/turn"
 )
 
 func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
@@ -37,7 +37,7 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 		t.Run(example.what, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var turns limit.Turns
+				var turns turn.Turns[string]
 				var begun, refused atomic.Int32
 				end := make(chan struct{})
 				handler := InTurn(&turns, whoReads, Route{Method: example.method, Handler: func(http.ResponseWriter, *http.Request) error {
@@ -85,7 +85,7 @@ func TestThePeopleOfATenantReadAFewThingsAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var turns limit.Turns
+				var turns turn.Turns[string]
 				var begun atomic.Int32
 				end := make(chan struct{})
 				handler := InTurn(&turns, func(ctx context.Context) (string, string) {
@@ -133,7 +133,7 @@ func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var turns limit.Turns
+				var turns turn.Turns[string]
 				var begun int
 				removed := errors.New("removed")
 				refusals, answers := []error{nil, removed}, make(chan error, 2)
@@ -167,7 +167,7 @@ func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
 func TestBothTurnsAreWaitedForTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var turns limit.Turns
+		var turns turn.Turns[string]
 		handler := InTurn(&turns, func(context.Context) (string, string) { return "ada", "shop" }, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
 			t.Error("it was read")
 			return nil

@@ -1,4 +1,6 @@
-package limit
+// Package turn has people wait for themselves, and for nobody else: each has a few places at a time in this process,
+// whether they read lists, ask with keys that nobody knows or go through a database at length.
+package turn
 
 import (
 	"context"
@@ -7,9 +9,9 @@ import (
 
 // Turns lets everybody do a few things at a time in this process: what is beyond waits for what
 // was begun before. Nobody waits for somebody else. The zero value is ready.
-type Turns struct {
+type Turns[Key comparable] struct {
 	mu    sync.Mutex
-	lines map[string]*line
+	lines map[Key]*line
 }
 
 // line is of one caller, and forgotten once nobody is in it.
@@ -20,7 +22,7 @@ type line struct {
 
 // Take takes a turn, for which it waits as long as the context lasts, and gives what ends it. Whoever has a key always
 // takes as many at once.
-func (t *Turns) Take(ctx context.Context, key string, atOnce int) (leave func(), hasWaited bool, err error) {
+func (t *Turns[Key]) Take(ctx context.Context, key Key, atOnce int) (leave func(), hasWaited bool, err error) {
 	l := t.enter(key, atOnce)
 	leave = func() { <-l.places; t.exit(key, l) }
 	select {
@@ -37,13 +39,13 @@ func (t *Turns) Take(ctx context.Context, key string, atOnce int) (leave func(),
 	}
 }
 
-func (t *Turns) enter(key string, atOnce int) *line {
+func (t *Turns[Key]) enter(key Key, atOnce int) *line {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.lines[key]
 	if l == nil {
 		if t.lines == nil {
-			t.lines = map[string]*line{}
+			t.lines = map[Key]*line{}
 		}
 		l = &line{places: make(chan struct{}, atOnce)}
 		t.lines[key] = l
@@ -52,7 +54,7 @@ func (t *Turns) enter(key string, atOnce int) *line {
 	return l
 }
 
-func (t *Turns) exit(key string, l *line) {
+func (t *Turns[Key]) exit(key Key, l *line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if l.inside--; l.inside == 0 {

@@ -1,4 +1,4 @@
-package limit
+package turn
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var turns Turns
+		var turns Turns[string]
 		take := func(key string) (leave func(), hasWaited bool) {
 			t.Helper()
 			leave, hasWaited, err := turns.Take(t.Context(), key, 2)
@@ -57,7 +57,7 @@ func TestTurns(t *testing.T) {
 // TestTurnsOfMany has many come at once where one is let in at a time.
 func TestTurnsOfMany(t *testing.T) {
 	t.Parallel()
-	var turns Turns
+	var turns Turns[string]
 	var inside, most, done atomic.Int64
 	var all sync.WaitGroup
 	for range 50 {
