@@ -66,7 +66,8 @@ var (
 		"billing":       join(stored, "webhook", "setup", "checkout"),
 		"recon":         join(stored, "webhook", "setup", "checkout"),
 		"backup":        join(stored, "db"), // the copy is the database's
-		"banking":       join(stored, "webhook", "checkout", "iso20022", "gateway/bank", "gateway/bank/*"),
+		"banking":       join(stored, "webhook", "checkout", "iso20022", "gateway/bank", "gateway/bank/*", "banking/place"),
+		"banking/place": {"gateway/bank/terms"},
 		"jobs":          join(useCases, "db"), // the queue is the database's
 		"door":          {"clock"},            // what stands before net/http
 		"web":           join(stored, "door"), // every handler stands on web, so web knows no use case

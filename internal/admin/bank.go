@@ -221,8 +221,8 @@ func (a *Admin) bankUpload(r *http.Request, upload *web.Upload, bad payment.Fiel
 	if err != nil {
 		return nil, nil, err
 	}
-	file, err := banking.Spool(upload.File, banking.LargestAnswer)
-	if errors.Is(err, banking.ErrSpoolFull) {
+	file, err := banking.HandIn(upload.File)
+	if errors.Is(err, banking.ErrTooLarge) {
 		err = errAnswerTooLarge
 	}
 	return account, file, err

@@ -10,11 +10,11 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking/place"
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -86,13 +86,13 @@ func (b *Banking) proven(ctx context.Context, account *Account) (bool, error) {
 
 // AdoptSent takes in the files of ours that lie where the bank fetches them.
 func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []Adoption, err error) {
-	err = b.withPlace(ctx, account, func(p place) error {
+	err = b.withPlace(ctx, account, func(p place.Place) error {
 		names, err := p.Sent()
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			if !strings.Contains(name, "-"+messagePrefix) {
+			if !place.IsOurs(name) {
 				continue
 			}
 			file, err := p.FetchSent(name)
@@ -103,7 +103,7 @@ func (b *Banking) AdoptSent(ctx context.Context, account *Account) (adoptions []
 				return err
 			}
 			found, err := b.adoptFile(ctx, account, path.Base(name), file)
-			if errors.Is(err, iso20022.ErrNoOrder) && path.Dir(name) == folderDone {
+			if errors.Is(err, iso20022.ErrNoOrder) && place.WasTakenAway(name) {
 				continue // an answer, which some banks name after the file that it is about
 			}
 			if err != nil {

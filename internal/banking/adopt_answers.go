@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking/place"
 	"sepad/internal/store"
 	"sepad/internal/vault"
 )
@@ -71,7 +72,7 @@ func (b *Banking) readKept(ctx context.Context, account *Account, answer store.B
 		})
 		keep.CloseWithError(err)
 	}()
-	file, err := Spool(kept, math.MaxInt64-1)
+	file, err := place.Spool(kept, math.MaxInt64-1)
 	if err = errors.Join(err, kept.Close()); err != nil {
 		return err
 	}

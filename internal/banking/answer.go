@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"sepad/internal/banking/place"
 	"sepad/internal/gateway/bank/playedbank"
 )
 
@@ -16,16 +17,10 @@ func (b *Banking) Answer(account *Account, shape playedbank.Shape, names []strin
 	if account.Terms.SFTP != nil {
 		return nil, errors.New("the played bank answers in folders only")
 	}
-	place := folder{account.Terms.Folder}
-	if err := place.open(); err != nil {
-		return nil, err
-	}
+	folder := place.Folder{Path: account.Terms.Folder}
 	if len(names) == 0 {
-		if names, err = place.list(folderOut); err != nil {
+		if names, err = folder.Unfetched(); err != nil {
 			return nil, err
-		}
-		for i := range names {
-			names[i] = place.in(folderOut, names[i])
 		}
 	}
 	for _, name := range names {
@@ -34,12 +29,7 @@ func (b *Banking) Answer(account *Account, shape playedbank.Shape, names []strin
 			return put, err
 		}
 		for _, answer := range answers {
-			// Whoever looks into the folder meanwhile finds whole files.
-			whole, part := place.in(folderIn, answer.Name), place.in(folderIn, "."+answer.Name)
-			if err := os.WriteFile(part, answer.Content, 0o600); err != nil {
-				return put, err
-			}
-			if err := os.Rename(part, whole); err != nil {
+			if err := folder.Answer(answer.Name, answer.Content); err != nil {
 				return put, err
 			}
 			put = append(put, answer.Name)

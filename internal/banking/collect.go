@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking/place"
 	"sepad/internal/checkout"
 	"sepad/internal/gateway/bank"
 	"sepad/internal/iso20022"
@@ -420,9 +421,6 @@ func isFatal(faults []iso20022.Fault) bool {
 	return slices.ContainsFunc(faults, func(f iso20022.Fault) bool { return f.Fatal })
 }
 
-// messagePrefix begins the ids of our messages.
-const messagePrefix = "SD-"
-
 // newFile names a file. The message id is made of the file's own id, so that it is unique for the life of the
 // installation; blocks are numbered behind it.
 func newFile(account *Account, kind store.BankFileKind, now time.Time) store.BankFile {
@@ -430,7 +428,7 @@ func newFile(account *Account, kind store.BankFileKind, now time.Time) store.Ban
 	if kind == store.BankTransfers {
 		format = format.OfTransfers()
 	}
-	messageID := messagePrefix + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])
+	messageID := place.MessagePrefix + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])
 	return store.BankFile{
 		ID: id, TenantID: account.Setup.Tenant.ID, GatewayID: account.ID, Kind: kind, MessageID: messageID, Format: string(format),
 		Name:  now.In(account.Terms.Zone).Format("20060102-150405-") + messageID + ".xml",

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -20,59 +19,29 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking/place"
+	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 )
 
-// place is where files for a bank are put and its answers are found: a folder, or the bank's server.
-type place interface {
-	outbox
-	inbox
-	// Leftovers lists what lies under temporary names.
-	Leftovers() ([]string, error)
-	// Identity tells where files are put: at another place it is another one.
-	Identity() (string, error)
-}
+// usualSilence is how long a server may say nothing while it is waited for: one that hangs is tried again later.
+const usualSilence = time.Minute
 
-// outbox takes files under a temporary name first; only Publish gives a file its own, at once and as a whole.
-type outbox interface {
-	// Put has content written under a temporary name, and does not return before it is safely there in full.
-	Put(temporary string, content func(io.Writer) error) error
-	// Publish gives the file its own name. Where the temporary one is not there it gives fs.ErrNotExist.
-	Publish(temporary, name string) error
-	// Discard takes away what was put and is not to be published.
-	Discard(temporary string) error
-	// Sent lists what lies where files are put, and has not been fetched or is kept there.
-	Sent() ([]string, error)
-	FetchSent(name string) (*os.File, error)
-}
-
-// inbox is where the bank's answers are.
-type inbox interface {
-	// Answers lists what the bank has put there, by name.
-	Answers() ([]string, error)
-	// Fetch opens one, and says what lay there.
-	Fetch(name string) (*os.File, fs.FileInfo, error)
-	// Done takes an answer away that was read, or could not be, if it is still what was fetched: banks use names again.
-	Done(name string, fetched fs.FileInfo, failed bool) error
-}
-
-// isSame tells that a file has not been written since.
-func isSame(now, then fs.FileInfo) bool {
-	return now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
-}
+// errAway tells that a server let nobody in, or was not waited for any longer. Whatever else is for it waits too.
+var errAway = errors.New("the bank's server cannot be used")
 
 // withPlace opens the account's place for as long as work lasts.
-func (b *Banking) withPlace(ctx context.Context, account *Account, work func(place) error) error {
+func (b *Banking) withPlace(ctx context.Context, account *Account, work func(place.Place) error) error {
 	if account.Terms.SFTP == nil {
-		return work(folder{account.Terms.Folder})
+		return work(place.Folder{Path: account.Terms.Folder})
 	}
 	leave, err := b.enter(ctx, account.Terms.SFTP)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	server, err := dial(ctx, account.Terms.SFTP, cmp.Or(b.Silence, usualSilence))
+	server, err := place.Dial(ctx, account.Terms.SFTP, cmp.Or(b.Silence, usualSilence))
 	if err != nil {
 		return foreign{errors.Join(errAway, err)}
 	}
@@ -81,7 +50,7 @@ func (b *Banking) withPlace(ctx context.Context, account *Account, work func(pla
 	switch {
 	case err == nil:
 		return nil
-	case server.meter.isGivenUp.Load():
+	case server.IsGivenUp():
 		return foreign{errors.Join(errAway, err)}
 	default:
 		return foreign{err}
@@ -96,8 +65,8 @@ const longestWords = 1000
 
 func (f foreign) Error() string {
 	text := label(strings.ReplaceAll(f.error.Error(), "\n", ": "))
-	if len(text) > longestWords {
-		text = strings.ToValidUTF8(text[:longestWords], "") + "…"
+	if short := iso20022.Shorten(text, longestWords); short != text {
+		return short + "…"
 	}
 	return text
 }
@@ -167,7 +136,7 @@ func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Ti
 	if err != nil {
 		return err
 	}
-	return b.withPlace(ctx, account, func(p place) error {
+	return b.withPlace(ctx, account, func(p place.Place) error {
 		name := deliveredName(account, *file)
 		if file.State == store.BankFileWritten {
 			if err := b.tidy(ctx, p); err != nil {
@@ -191,7 +160,7 @@ func (b *Banking) deliver(ctx context.Context, file *store.BankFile, now time.Ti
 // wasPublished tells whether a file whose temporary name is gone was published before, and may have been fetched since.
 // At another place than the one where it was put its absence proves nothing: the account may have got another folder or
 // server since, or a disk is not there.
-func wasPublished(p place, temporary, name string) error {
+func wasPublished(p place.Place, temporary, name string) error {
 	here, err := markOf(p)
 	if there := putAt(temporary); err != nil || there == "" || there == here {
 		return err
@@ -205,7 +174,7 @@ func wasPublished(p place, temporary, name string) error {
 }
 
 // markOf is by what temporary names tell the place at which they were made.
-func markOf(p place) (string, error) {
+func markOf(p place.Place) (string, error) {
 	const enough = 8
 	identity, err := p.Identity()
 	sum := sha256.Sum256([]byte(identity))
@@ -214,7 +183,7 @@ func markOf(p place) (string, error) {
 
 // putAt is the mark of the place at which a temporary name was made, "" for one of an older version.
 func putAt(temporary string) string {
-	_, mark, _ := strings.Cut(strings.TrimSuffix(temporary, temporarySuffix), temporaryMark)
+	_, mark := place.OfTemporaryName(temporary)
 	return mark
 }
 
@@ -231,12 +200,12 @@ func (b *Banking) sent(ctx context.Context, account *Account, file *store.BankFi
 }
 
 // put lays the file's bytes ready and claims its publication.
-func (b *Banking) put(ctx context.Context, account *Account, p place, file *store.BankFile, now time.Time) error {
+func (b *Banking) put(ctx context.Context, account *Account, p place.Place, file *store.BankFile, now time.Time) error {
 	here, err := markOf(p)
 	if err != nil {
 		return err
 	}
-	file.TemporaryName = temporaryPrefix + payment.NewID().String() + temporaryMark + here + temporarySuffix
+	file.TemporaryName = place.TemporaryName(payment.NewID().String(), here)
 	err = p.Put(file.TemporaryName, func(out io.Writer) error {
 		if account.Terms.Zip {
 			return b.zipped(ctx, *file, out)
@@ -255,24 +224,11 @@ func (b *Banking) put(ctx context.Context, account *Account, p place, file *stor
 	return err
 }
 
-// Temporary names are of an id that tells when the try began, and of a mark of the place.
-const (
-	temporaryPrefix = "."
-	temporaryMark   = "_"
-	temporarySuffix = ".part"
-	// abandonedAfter is when nobody can be at it any more.
-	abandonedAfter = 24 * time.Hour
-)
-
-// isWhole tells a file that is ready: hidden ones are not yet.
-func isWhole(name string) bool { return !strings.HasPrefix(name, temporaryPrefix) }
-
-func isTemporary(name string) bool {
-	return strings.HasPrefix(name, temporaryPrefix) && strings.HasSuffix(name, temporarySuffix)
-}
+// abandonedAfter is when nobody can be at a temporary name any more.
+const abandonedAfter = 24 * time.Hour
 
 // tidy takes away what tries have left that died with their process or their server. What is about to get its name stays.
-func (b *Banking) tidy(ctx context.Context, p place) error {
+func (b *Banking) tidy(ctx context.Context, p place.Place) error {
 	names, err := p.Leftovers()
 	if err != nil || len(names) == 0 {
 		return err
@@ -282,7 +238,7 @@ func (b *Banking) tidy(ctx context.Context, p place) error {
 		return err
 	}
 	for _, name := range names {
-		text, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, temporaryPrefix), temporarySuffix), temporaryMark)
+		text, _ := place.OfTemporaryName(name)
 		id, err := uuid.Parse(text)
 		began := time.Unix(id.Time().UnixTime())
 		isClaimed := slices.ContainsFunc(waiting, func(f store.BankFile) bool { return f.TemporaryName == name })
@@ -324,16 +280,4 @@ func (b *Banking) zipped(ctx context.Context, file store.BankFile, out io.Writer
 		return err
 	}
 	return errors.Join(b.Content(ctx, file, member), archive.Close())
-}
-
-// counter counts what goes through to out.
-type counter struct {
-	out   io.Writer
-	count int64
-}
-
-func (c *counter) Write(content []byte) (int, error) {
-	n, err := c.out.Write(content)
-	c.count += int64(n)
-	return n, err
 }

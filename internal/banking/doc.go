@@ -4,6 +4,7 @@
 //	collect.go   at each cut-off: what waits is taken into a file, a batch in each transaction
 //	compose.go   the file's bytes are made, once, and kept in parts
 //	deliver.go   the file is put where the bank fetches it: under another name first, then under its own
+//	place        where that is, and where the bank's answers lie: a folder, or the bank's server
 //	read.go      a bank's answer, as a stream; item.go takes its lines in batches, match.go finds the collections
 //	             that fit, choose.go the one that is meant, apply.go says what follows
 //	amend.go     what a bank is told once when it changes under a mandate

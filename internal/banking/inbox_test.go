@@ -3,19 +3,19 @@ package banking_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/app/apptest"
 	"sepad/internal/banking"
+	"sepad/internal/banking/place"
 	"sepad/internal/gateway/bank/playedbank"
 	"sepad/internal/payment"
 )
@@ -34,70 +34,36 @@ func TestAnAnswerIsTakenAwayAsItWasFetched(t *testing.T) {
 				b = setup(t, apptest.SQLite(t, apptest.Options{}), settings)
 				b.folder = server.folder
 			}
-			inbox := filepath.Join(b.folder, "in")
-			must(t, banking.WithPlace(b.App.Banking, t.Context(), b.account, func(p banking.Place) error {
-				_, err := p.Answers() // the folders are made
+			inbox, p := filepath.Join(b.folder, "in"), b.place(t)
+			_, err := p.Answers() // the folders are made
+			must(t, err)
+			for _, content := range []string{"Monday", "Tuesday's"} {
+				must(t, os.WriteFile(filepath.Join(inbox, "statement.xml"), []byte(content), 0o600))
+				file, fetched, err := p.Fetch("statement.xml")
 				must(t, err)
-				for _, content := range []string{"Monday", "Tuesday's"} {
-					must(t, os.WriteFile(filepath.Join(inbox, "statement.xml"), []byte(content), 0o600))
-					file, fetched, err := p.Fetch("statement.xml")
-					must(t, err)
-					must(t, file.Close())
-					if content == "Monday" {
-						must(t, os.WriteFile(filepath.Join(inbox, "statement.xml"), []byte("Tuesday's"), 0o600))
-					}
-					must(t, p.Done("statement.xml", fetched, false))
-					if left, _ := filepath.Glob(filepath.Join(inbox, "*")); (len(left) == 1) != (content == "Monday") {
-						t.Errorf("after %s there are %v", content, left)
-					}
+				must(t, file.Close())
+				if content == "Monday" {
+					must(t, os.WriteFile(filepath.Join(inbox, "statement.xml"), []byte("Tuesday's"), 0o600))
 				}
-				return nil
-			}))
+				must(t, p.Done("statement.xml", fetched, false))
+				if left, _ := filepath.Glob(filepath.Join(inbox, "*")); (len(left) == 1) != (content == "Monday") {
+					t.Errorf("after %s there are %v", content, left)
+				}
+			}
 		})
 	}
 }
 
-// TestAnAnswerBeyondAllMeasureIsLeft makes a file without contents that takes no room itself, and would in the database.
-func TestAnAnswerBeyondAllMeasureIsLeft(t *testing.T) {
-	t.Parallel()
-	b := setup(t, apptest.SQLite(t, apptest.Options{}))
-	must(t, banking.WithPlace(b.App.Banking, t.Context(), b.account, func(p banking.Place) error {
-		_, err := p.Answers() // the folders are made
-		must(t, err)
-		huge := filepath.Join(b.folder, "in", "huge.xml")
-		must(t, os.WriteFile(huge, nil, 0o600))
-		must(t, os.Truncate(huge, banking.LargestFetch+1))
-		file, _, err := p.Fetch("huge.xml")
-		if !errors.Is(err, banking.ErrSpoolFull) {
-			t.Errorf("a file of %d bytes is fetched: %v", int64(banking.LargestFetch+1), err)
-			must(t, file.Close())
-		}
-		return nil
-	}))
-}
-
-// TestOnlyFilesAreRead puts a link and a pipe in the place of answers, also after the folder was listed.
-func TestOnlyFilesAreRead(t *testing.T) {
-	t.Parallel()
-	b := setup(t, apptest.SQLite(t, apptest.Options{}))
-	must(t, banking.WithPlace(b.App.Banking, t.Context(), b.account, func(p banking.Place) error {
-		_, err := p.Answers() // the folders are made
-		must(t, err)
-		secret := filepath.Join(t.TempDir(), "secret")
-		must(t, os.WriteFile(secret, []byte("<Document/>"), 0o600))
-		must(t, os.Symlink(secret, filepath.Join(b.folder, "in", "link.xml")))
-		must(t, syscall.Mkfifo(filepath.Join(b.folder, "in", "pipe.xml"), 0o600))
-		if names, err := p.Answers(); err != nil || len(names) > 0 {
-			t.Errorf("listed are %v: %v", names, err)
-		}
-		for _, name := range []string{"link.xml", "pipe.xml"} {
-			if file, _, err := p.Fetch(name); err == nil {
-				t.Errorf("%s is read", name)
-				must(t, file.Close())
-			}
-		}
-		return nil
-	}))
+// place opens the account's place for as long as a test lasts.
+func (b *bundle) place(t *testing.T) place.Place {
+	t.Helper()
+	if b.account.Terms.SFTP == nil {
+		return place.Folder{Path: b.folder}
+	}
+	server, err := place.Dial(t.Context(), b.account.Terms.SFTP, time.Minute)
+	must(t, err)
+	t.Cleanup(func() { must(t, server.Close()) })
+	return server
 }
 
 // onRecord does something when a line of the log is written.

@@ -151,20 +151,12 @@ func (r *reader) afresh(alike []store.BankFileEntry, touched map[uuid.UUID]bool)
 // longestReference is how much of a bank's reference is kept: more is no reference, and no index takes it.
 const longestReference = 140
 
-// cutText shortens a text to so many bytes and leaves no half of a character.
-func cutText(text string, longest int) string {
-	if len(text) <= longest {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longest], "")
-}
-
 // writeDown numbers and counts the lines, and has them kept with what became of them while those behind them are worked on.
 func (r *reader) writeDown(items []*item) error {
 	for _, it := range items {
 		r.statement.LineCount++
 		it.line.Position = r.statement.LineCount
-		it.line.Reference = cutText(it.line.Reference, longestReference)
+		it.line.Reference = iso20022.Shorten(it.line.Reference, longestReference)
 		r.reading.Counts.add(it.line.Result)
 	}
 	if r.isDryRun {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking/place"
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
 	"sepad/internal/sepa"
@@ -212,7 +213,7 @@ func (b *Banking) Test(ctx context.Context, account *Account) error {
 
 // try logs in at an account's place, and writes and removes a small file where the bank's are put.
 func (b *Banking) try(ctx context.Context, account *Account) error {
-	return b.withPlace(ctx, account, func(p place) error {
+	return b.withPlace(ctx, account, func(p place.Place) error {
 		trial := "." + payment.NewID().String() + ".trial"
 		err := p.Put(trial, func(out io.Writer) error {
 			_, err := io.WriteString(out, "sepad tries this connection\n")

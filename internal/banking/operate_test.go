@@ -229,12 +229,3 @@ func TestAnAccountThatIsHalfSetUp(t *testing.T) {
 		}
 	})
 }
-
-func TestATextIsCutBetweenCharacters(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"abc": "abc", "abcd": "abcd", "abcde": "abcd", "abcä": "abc", "aä": "aä", "😀x": "😀", "a😀": "a"} {
-		if got := banking.CutText(text, 4); got != want {
-			t.Errorf("%q became %q", text, got)
-		}
-	}
-}

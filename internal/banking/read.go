@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/banking/place"
 	"sepad/internal/gateway/bank"
 	"sepad/internal/iso20022"
 	"sepad/internal/payment"
@@ -153,12 +154,10 @@ func (r *reader) readLines(member iso20022.Member) error {
 	}
 	err = errors.Join(err, r.flush())
 	if err = errors.Join(err, wrap(content.Close())); err == nil && hex.EncodeToString(hash.Sum(nil)) != r.statement.ContentHash {
-		err = failure{errChanged}
+		err = failure{place.ErrChanged}
 	}
 	return err
 }
-
-var errChanged = errors.New("the file has changed while it was read")
 
 // begin keeps the file's bytes before anything is done with them, and tells whether they were read before. Bytes whose
 // reading has not ended are read anew: whoever began may have died, and if not, both come to the same. So are all while the
@@ -273,7 +272,7 @@ func (r *reader) lookAgain() error {
 			return err
 		}
 		for _, line := range open {
-			isOfMany := line.TransactionID == nil && strings.HasPrefix(line.Reference, messagePrefix)
+			isOfMany := line.TransactionID == nil && strings.HasPrefix(line.Reference, place.MessagePrefix)
 			if isOfMany && (line.Kind == string(iso20022.Collected) || line.Kind == string(iso20022.Transferred)) {
 				if err := r.lookAgainAt(line); err != nil {
 					return err
@@ -306,7 +305,7 @@ func (r *reader) lookAgainAt(line store.BankLine) error {
 
 // Receive reads what an account's bank has put into its place, and takes it away.
 func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Reading, err error) {
-	err = b.withPlace(ctx, account, func(p place) error {
+	err = b.withPlace(ctx, account, func(p place.Place) error {
 		names, err := p.Answers()
 		if err != nil {
 			return err
@@ -328,7 +327,7 @@ func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Rea
 }
 
 // receiveOne reads one answer and takes it away.
-func (b *Banking) receiveOne(ctx context.Context, account *Account, p place, name string) ([]Reading, error) {
+func (b *Banking) receiveOne(ctx context.Context, account *Account, p place.Place, name string) ([]Reading, error) {
 	content, fetched, err := p.Fetch(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // another process has read it and taken it away
@@ -352,33 +351,19 @@ func (b *Banking) ReadFile(ctx context.Context, account *Account, name string, f
 	}
 	readings, err := b.Read(ctx, account, name, io.NewSectionReader(file, 0, found.Size()), isDryRun)
 	if present, failed := file.Stat(); err == nil && (failed != nil || present.Size() != found.Size()) {
-		err = errors.Join(errChanged, failed)
+		err = errors.Join(place.ErrChanged, failed)
 	}
 	return readings, err
-}
-
-// Spool keeps what comes as a stream in a file that nobody else can find, and that is gone with this process. It gives
-// ErrSpoolFull for more than so many bytes.
-func Spool(from io.Reader, most int64) (*os.File, error) {
-	file, err := os.CreateTemp("", "sepad-bank-*")
-	if err != nil {
-		return nil, err
-	}
-	count, err := io.Copy(file, io.LimitReader(from, most+1))
-	if err == nil && count > most {
-		err = ErrSpoolFull
-	}
-	if err = errors.Join(os.Remove(file.Name()), err); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
 }
 
 // LargestAnswer is the largest file of a bank that a person hands in.
 const LargestAnswer = 256 << 20
 
-// ErrSpoolFull says that more came than is taken.
-var ErrSpoolFull = errors.New("the bank's file is too large")
+// ErrTooLarge says that more was handed in.
+var ErrTooLarge = place.ErrTooLarge
+
+// HandIn keeps a file that a person hands in until it is read.
+func HandIn(from io.Reader) (*os.File, error) { return place.Spool(from, LargestAnswer) }
 
 // ReceiveAll reads what banks have put into their places, account by account. One that cannot be reached does not hold up
 // the others.

@@ -55,8 +55,8 @@ func (d *Dashboard) takeBankFileIn(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return d.refuseBankFile(w, r, err)
 	}
-	file, err := banking.Spool(upload.File, banking.LargestAnswer)
-	if errors.Is(err, banking.ErrSpoolFull) {
+	file, err := banking.HandIn(upload.File)
+	if errors.Is(err, banking.ErrTooLarge) {
 		err = payment.Fields{"file": "A bank's file has at most 256 MiB."}.Err()
 	}
 	if err != nil {

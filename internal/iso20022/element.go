@@ -26,12 +26,21 @@ const (
 	maxText = 4 << 10
 )
 
-// cut shortens a text to what is kept of one. It leaves no half of a character, and does not hold the rest.
+// cut shortens a text to what is kept of one, and does not hold the rest.
 func cut(text string) string {
-	if len(text) <= maxText {
+	short := Shorten(text, maxText)
+	if len(short) < len(text) {
+		return strings.Clone(short)
+	}
+	return text
+}
+
+// Shorten gives so many bytes of a text at most, and leaves no half of a character.
+func Shorten(text string, longest int) string {
+	if len(text) <= longest {
 		return text
 	}
-	return strings.Clone(strings.ToValidUTF8(text[:maxText], ""))
+	return strings.ToValidUTF8(text[:longest], "")
 }
 
 // readElement reads the element whose start was just met.

@@ -65,3 +65,12 @@ func FuzzLatin(f *testing.F) {
 		}
 	})
 }
+
+func TestATextIsCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"abc": "abc", "abcd": "abcd", "abcde": "abcd", "abcä": "abc", "aä": "aä", "😀x": "😀", "a😀": "a"} {
+		if got := iso20022.Shorten(text, 4); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package banking
+package place
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ import (
 	"sepad/internal/gateway/bank/terms"
 )
 
-// server is a bank's place across the network.
-type server struct {
+// Server is a bank's place across the network.
+type Server struct {
 	*sftp.Client
 	connection *ssh.Client
 	meter      *meter
@@ -35,18 +35,13 @@ type server struct {
 }
 
 const (
-	// serverPatience bounds how long a visit at a server may take as a whole, dialPatience how long it may take to be
-	// there at all, and usualSilence how long it may say nothing while it is waited for: one that hangs is tried again
-	// later.
+	// serverPatience bounds how long a visit at a server may take as a whole, and dialPatience how long it may take to be
+	// there at all.
 	serverPatience = 5 * time.Minute
 	dialPatience   = 30 * time.Second
-	usualSilence   = time.Minute
 	// largestListing is more than the names of a hundred thousand files.
 	largestListing = 16 << 20
 )
-
-// errAway tells that a server let nobody in, or was not waited for any longer. Whatever else is for it waits too.
-var errAway = errors.New("the bank's server cannot be used")
 
 // meter breaks a connection over which more comes than can be meant: a list of files is held as a whole, and a server
 // that never ends it would take all memory. And one over which nothing comes while the server is waited for.
@@ -102,8 +97,8 @@ func (m *meter) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// dial logs in at the bank's server. It must show the key that the operator was told: nobody else gets the files.
-func dial(ctx context.Context, to *terms.SFTP, silence time.Duration) (*server, error) {
+// Dial logs in at the bank's server, which may say nothing for so long while it is waited for. It must show the key that the operator was told: nobody else gets the files.
+func Dial(ctx context.Context, to *terms.SFTP, silence time.Duration) (*Server, error) {
 	key, err := os.ReadFile(to.PrivateKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("the key for the bank's server cannot be read: %w", err)
@@ -139,7 +134,7 @@ func dial(ctx context.Context, to *terms.SFTP, silence time.Duration) (*server, 
 		forget()
 		return nil, errors.Join(err, client.Close())
 	}
-	return &server{Client: files, connection: client, meter: connection, user: to.User, address: address, out: to.Out, in: to.In, forget: forget}, nil
+	return &Server{Client: files, connection: client, meter: connection, user: to.User, address: address, out: to.Out, in: to.In, forget: forget}, nil
 }
 
 // algorithmsOf are by which a server may prove that it has a key. That of RSA's own name is one that servers no longer use.
@@ -161,9 +156,12 @@ func stopOnEnd(ctx context.Context, connection *meter) (forget func()) {
 	}
 }
 
+// IsGivenUp tells that nobody waits for the server any more.
+func (s *Server) IsGivenUp() bool { return s.meter.isGivenUp.Load() }
+
 // Close ends the connection, and only then what goes over it: that would wait for the server to say goodbye. Whatever was
 // done has been confirmed.
-func (s *server) Close() error {
+func (s *Server) Close() error {
 	s.forget()
 	return errors.Join(ignoreClosed(s.connection.Close()), ignoreClosed(s.Client.Close()))
 }
@@ -175,7 +173,7 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-func (s *server) Put(temporary string, content func(io.Writer) error) error {
+func (s *Server) Put(temporary string, content func(io.Writer) error) error {
 	defer s.meter.watch()()
 	target := path.Join(s.out, temporary)
 	file, err := s.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
@@ -203,7 +201,7 @@ func synced(file *sftp.File) error {
 	return err
 }
 
-func (s *server) Publish(temporary, name string) error {
+func (s *Server) Publish(temporary, name string) error {
 	defer s.meter.watch()()
 	from := path.Join(s.out, temporary)
 	if _, err := s.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -215,9 +213,9 @@ func (s *server) Publish(temporary, name string) error {
 	return s.Rename(from, path.Join(s.out, name))
 }
 
-func (s *server) Identity() (string, error) { return s.user + "@" + s.address + s.out, nil }
+func (s *Server) Identity() (string, error) { return s.user + "@" + s.address + s.out, nil }
 
-func (s *server) Discard(temporary string) error {
+func (s *Server) Discard(temporary string) error {
 	defer s.meter.watch()()
 	err := s.Remove(path.Join(s.out, temporary))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -226,15 +224,15 @@ func (s *server) Discard(temporary string) error {
 	return err
 }
 
-func (s *server) Sent() ([]string, error) { return s.pick(s.out, isWhole) }
+func (s *Server) Sent() ([]string, error) { return s.pick(s.out, isWhole) }
 
-func (s *server) FetchSent(name string) (*os.File, error) {
+func (s *Server) FetchSent(name string) (*os.File, error) {
 	file, _, err := s.fetch(path.Join(s.out, name))
 	return file, err
 }
 
 // Answers leaves our own files out, where a bank has one folder for both: they are not ours to take away any more.
-func (s *server) Answers() ([]string, error) {
+func (s *Server) Answers() ([]string, error) {
 	names, err := s.pick(s.in, isWhole)
 	if err != nil {
 		return nil, err
@@ -244,8 +242,8 @@ func (s *server) Answers() ([]string, error) {
 }
 
 // isSent tells one of our files by its name, its place and how it begins: a bank may call an answer as our file.
-func (s *server) isSent(name string) bool {
-	if !strings.Contains(name, "-"+messagePrefix) {
+func (s *Server) isSent(name string) bool {
+	if !IsOurs(name) {
 		return false
 	}
 	sent, err := s.Stat(path.Join(s.out, name))
@@ -257,7 +255,7 @@ func (s *server) isSent(name string) bool {
 }
 
 // isOrder looks at the beginning of a file, in which an order says that it is one. In a zip nobody can see that.
-func (s *server) isOrder(name string) bool {
+func (s *Server) isOrder(name string) bool {
 	if strings.HasSuffix(name, ".zip") {
 		return true
 	}
@@ -271,10 +269,10 @@ func (s *server) isOrder(name string) bool {
 	return bytes.Contains(begins, []byte("<CstmrDrctDbtInitn>")) || bytes.Contains(begins, []byte("<CstmrCdtTrfInitn>"))
 }
 
-func (s *server) Leftovers() ([]string, error) { return s.pick(s.out, isTemporary) }
+func (s *Server) Leftovers() ([]string, error) { return s.pick(s.out, isTemporary) }
 
 // pick gives the files of a folder whose names fit, in order.
-func (s *server) pick(folder string, fits func(name string) bool) (names []string, err error) {
+func (s *Server) pick(folder string, fits func(name string) bool) (names []string, err error) {
 	defer s.meter.watch()()
 	s.meter.allow(largestListing)
 	entries, err := s.ReadDir(folder)
@@ -287,27 +285,27 @@ func (s *server) pick(folder string, fits func(name string) bool) (names []strin
 	return names, err
 }
 
-func (s *server) Fetch(name string) (*os.File, fs.FileInfo, error) {
+func (s *Server) Fetch(name string) (*os.File, fs.FileInfo, error) {
 	return s.fetch(path.Join(s.in, name))
 }
 
 // fetch brings a file here, with what it was there. One that has grown on the way is still being written.
-func (s *server) fetch(name string) (*os.File, fs.FileInfo, error) {
+func (s *Server) fetch(name string) (*os.File, fs.FileInfo, error) {
 	defer s.meter.watch()()
 	from, err := s.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer from.Close()
-	s.meter.allow(2 * largestFetch)
-	file, err := Spool(from, largestFetch)
+	s.meter.allow(2 * LargestFetch)
+	file, err := Spool(from, LargestFetch)
 	if err != nil {
 		return nil, nil, err
 	}
 	there, err := from.Stat()
 	here, failed := file.Stat()
 	if err = errors.Join(err, failed); err == nil && there.Size() != here.Size() {
-		err = errChanged
+		err = ErrChanged
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -315,11 +313,8 @@ func (s *server) fetch(name string) (*os.File, fs.FileInfo, error) {
 	return file, there, nil
 }
 
-// largestFetch is more than any bank sends at once.
-const largestFetch = 4 << 30
-
 // Done removes an answer from the server. Its bytes are kept here, also of one that could not be read.
-func (s *server) Done(name string, fetched fs.FileInfo, _ bool) error {
+func (s *Server) Done(name string, fetched fs.FileInfo, _ bool) error {
 	defer s.meter.watch()()
 	present, err := s.Stat(path.Join(s.in, name))
 	if err == nil && !isSame(present, fetched) {

@@ -1,4 +1,4 @@
-package banking
+package place
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// folder is a place on this machine: out for the bank, in for its answers, done and failed for what was read.
-type folder struct{ path string }
+// Folder is a place on this machine: out for the bank, in for its answers, done and failed for what was read.
+type Folder struct{ Path string }
 
 const (
 	folderOut    = "out"
@@ -21,19 +21,19 @@ const (
 	folderFailed = "failed"
 )
 
-func (f folder) in(part, name string) string { return filepath.Join(f.path, part, name) }
+func (f Folder) in(part, name string) string { return filepath.Join(f.Path, part, name) }
 
 // open makes the folders below. Files name people's accounts, so nobody else may look.
-func (f folder) open() error {
+func (f Folder) open() error {
 	for _, part := range []string{folderOut, folderIn, folderDone, folderFailed} {
-		if err := os.MkdirAll(filepath.Join(f.path, part), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(f.Path, part), 0o700); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f folder) Put(temporary string, content func(io.Writer) error) error {
+func (f Folder) Put(temporary string, content func(io.Writer) error) error {
 	if err := f.open(); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (f folder) Put(temporary string, content func(io.Writer) error) error {
 	if err := checkSize(path, counted.count); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Join(f.path, folderOut))
+	return syncFolder(filepath.Join(f.Path, folderOut))
 }
 
 func checkSize(path string, want int64) error {
@@ -63,7 +63,7 @@ func checkSize(path string, want int64) error {
 	return nil
 }
 
-func (f folder) Discard(temporary string) error {
+func (f Folder) Discard(temporary string) error {
 	err := os.Remove(f.in(folderOut, temporary))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -71,28 +71,28 @@ func (f folder) Discard(temporary string) error {
 	return err
 }
 
-func (f folder) Publish(temporary, name string) error {
+func (f Folder) Publish(temporary, name string) error {
 	if err := os.Rename(f.in(folderOut, temporary), f.in(folderOut, name)); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Join(f.path, folderOut))
+	return syncFolder(filepath.Join(f.Path, folderOut))
 }
 
 // Identity names the folder itself beside its path: where a disk is not mounted, another one has the same path.
-func (f folder) Identity() (string, error) {
+func (f Folder) Identity() (string, error) {
 	if err := f.open(); err != nil {
 		return "", err
 	}
-	found, err := os.Stat(filepath.Join(f.path, folderOut))
+	found, err := os.Stat(filepath.Join(f.Path, folderOut))
 	if err != nil {
 		return "", err
 	}
 	known, _ := found.Sys().(*syscall.Stat_t)
-	return fmt.Sprint(f.path, known.Ino), nil
+	return fmt.Sprint(f.Path, known.Ino), nil
 }
 
 // Sent looks also among what was taken away: whoever carries files to the bank may put them there.
-func (f folder) Sent() (names []string, err error) {
+func (f Folder) Sent() (names []string, err error) {
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -108,8 +108,11 @@ func (f folder) Sent() (names []string, err error) {
 	return names, nil
 }
 
-func (f folder) FetchSent(name string) (*os.File, error) {
-	return openPlain(filepath.Join(f.path, name))
+// WasTakenAway tells of a name that Sent has given whether its file no longer lies where it was put.
+func WasTakenAway(name string) bool { return filepath.Dir(name) == folderDone }
+
+func (f Folder) FetchSent(name string) (*os.File, error) {
+	return openPlain(filepath.Join(f.Path, name))
 }
 
 // openPlain opens a file that is one: whoever may write into the folder must not have us read another file, or wait for
@@ -138,7 +141,7 @@ func syncFolder(path string) error {
 	return errors.Join(opened.Sync(), opened.Close())
 }
 
-func (f folder) Answers() ([]string, error) {
+func (f Folder) Answers() ([]string, error) {
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -146,11 +149,11 @@ func (f folder) Answers() ([]string, error) {
 }
 
 // list gives the files of a part that are whole.
-func (f folder) list(part string) ([]string, error) { return f.pick(part, isWhole) }
+func (f Folder) list(part string) ([]string, error) { return f.pick(part, isWhole) }
 
 // pick gives the files of a part whose names fit, in order.
-func (f folder) pick(part string, fits func(name string) bool) (names []string, err error) {
-	entries, err := os.ReadDir(filepath.Join(f.path, part))
+func (f Folder) pick(part string, fits func(name string) bool) (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(f.Path, part))
 	for _, entry := range entries {
 		if entry.Type().IsRegular() && fits(entry.Name()) {
 			names = append(names, entry.Name())
@@ -160,21 +163,21 @@ func (f folder) pick(part string, fits func(name string) bool) (names []string, 
 	return names, err
 }
 
-func (f folder) Leftovers() ([]string, error) {
+func (f Folder) Leftovers() ([]string, error) {
 	if err := f.open(); err != nil {
 		return nil, err
 	}
 	return f.pick(folderOut, isTemporary)
 }
 
-func (f folder) Fetch(name string) (*os.File, fs.FileInfo, error) {
+func (f Folder) Fetch(name string) (*os.File, fs.FileInfo, error) {
 	file, err := openPlain(f.in(folderIn, name))
 	if err != nil {
 		return nil, nil, err
 	}
 	found, err := file.Stat()
-	if err == nil && found.Size() > largestFetch { // it may take no room there at all, and would here
-		err = ErrSpoolFull
+	if err == nil && found.Size() > LargestFetch { // it may take no room there at all, and would here
+		err = ErrTooLarge
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -182,7 +185,31 @@ func (f folder) Fetch(name string) (*os.File, fs.FileInfo, error) {
 	return file, found, nil
 }
 
-func (f folder) Done(name string, fetched fs.FileInfo, failed bool) error {
+// Unfetched lists the files that wait for the bank, with their paths.
+func (f Folder) Unfetched() (paths []string, err error) {
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	names, err := f.list(folderOut)
+	for _, name := range names {
+		paths = append(paths, f.in(folderOut, name))
+	}
+	return paths, err
+}
+
+// Answer puts a file there as a bank does. Whoever looks into the folder meanwhile finds whole files.
+func (f Folder) Answer(name string, content []byte) error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	part := f.in(folderIn, temporaryPrefix+name)
+	if err := os.WriteFile(part, content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, f.in(folderIn, name))
+}
+
+func (f Folder) Done(name string, fetched fs.FileInfo, failed bool) error {
 	present, err := os.Stat(f.in(folderIn, name))
 	if err == nil && !isSame(present, fetched) {
 		return nil // the next look reads it
