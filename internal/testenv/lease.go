@@ -128,6 +128,11 @@ func (l *lease) restore(ctx context.Context) (bool, error) {
 	}
 	defer session.Close(ctx)
 	shape, hasGrown, err := shapeOf(ctx, session)
+	if errors.Is(err, pgx.ErrNoRows) {
+		// The question always has an answer. A session that gives another one is out of step: somebody left it amid an answer,
+		// and what stands before PostgreSQL has not noticed. It goes, with its database.
+		return false, nil
+	}
 	if err != nil || shape != l.shape {
 		return false, err
 	}
