@@ -251,3 +251,17 @@ func TestTheOperatorsDocumentNamesEveryRoute(t *testing.T) {
 		t.Errorf("openapi-admin.yaml names %s, and there is no such route", route)
 	}
 }
+
+// TestTheOperatorsDocumentSpeaksOfItsOwnFields: what a merchant's request takes says nothing of a field of the same name in
+// what an operator is shown.
+func TestTheOperatorsDocumentSpeaksOfItsOwnFields(t *testing.T) {
+	t.Parallel()
+	for _, foreign := range []string{
+		"A new session is always pending", "Required in direct mode", "Selects campaign mode", "Wins over", "the same in every delivery",
+		"An addition to the contract: the hosted page", "description: ''",
+	} {
+		if strings.Contains(string(sepad.AdminAPI), foreign) {
+			t.Errorf("openapi-admin.yaml says %q", foreign)
+		}
+	}
+}
