@@ -60,7 +60,9 @@ type tidyWorker struct {
 func (w *tidyWorker) Work(ctx context.Context, _ *river.Job[TidyJob]) error {
 	err := w.store.Write(ctx, w.clock.Now(), func(tx *store.Tx) error {
 		tx.ForgetExpiredKeys()
-		tx.ForgetStaged(w.real.Now().Add(-stagedFor))
+		longAgo := w.real.Now().Add(-stagedFor)
+		tx.ForgetStaged(longAgo)
+		tx.FailImports(longAgo)
 		return nil
 	})
 	return errors.Join(err, notice.Tidy(ctx, w.store, w.real.Now()))

@@ -121,6 +121,38 @@ func TestALineThatSaysSomethingElseIsFound(t *testing.T) {
 	})
 }
 
+// TestAnImportWhoseProcessHasDiedHasFailed, once nobody can be at it any more.
+func TestAnImportWhoseProcessHasDiedHasFailed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		now := clock.Real{}.Now()
+		is := map[uuid.UUID]store.ImportStatus{payment.NewID(): store.ImportRunning, payment.NewID(): store.ImportCompleted}
+		fail := func(before time.Time) {
+			t.Helper()
+			env.Write(t, func(tx *store.Tx) error { tx.FailImports(before); return nil })
+			for id, want := range is {
+				if got, err := env.Store.Tenant(shop.ID).Import(t.Context(), id); err != nil || got.Status != want {
+					t.Errorf("it is %s, want %s: %v", got.Status, want, err)
+				}
+			}
+		}
+		env.Write(t, func(tx *store.Tx) error {
+			for id, status := range is {
+				tx.PutImport(store.Import{ID: id, TenantID: shop.ID, GatewayID: shop.Gateway.ID, Kind: "transactions", Status: status, CreatedAt: env.Now, UpdatedAt: env.Now})
+			}
+			return nil
+		})
+		fail(now.Add(-time.Hour))
+		for id, status := range is {
+			if status == store.ImportRunning {
+				is[id] = store.ImportFailed
+			}
+		}
+		fail(now.Add(time.Hour))
+	})
+}
+
 // TestWhatBecameOfLinesIsAdded up, each kind for itself.
 func TestWhatBecameOfLinesIsAdded(t *testing.T) {
 	t.Parallel()

@@ -144,3 +144,9 @@ func (tx *Tx) ForgetStaged(before time.Time) {
 	tx.Then(`DELETE FROM staged_transactions WHERE import_id < $1`, firstID(before))
 	tx.Then(`DELETE FROM compared_lines WHERE import_id < $1`, firstID(before))
 }
+
+// FailImports ends imports whose process has died: what began before an instant of real time and is not over will never be.
+// One that goes on all the same says how it ended when it does.
+func (tx *Tx) FailImports(before time.Time) {
+	tx.Then(`UPDATE imports SET status = 'failed', updated_at = $2 WHERE status = 'running' AND id < $1`, firstID(before), db.Micros(tx.At))
+}
