@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -146,6 +147,42 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 		}
 		if total := report.Totals[0]; total.File.Count != 1 || total.File.Text != "10.00" {
 			t.Errorf("the file comes to %+v", total.File)
+		}
+	})
+}
+
+// TestReconciliationBeyondItsLists has more to settle and to look at than a report lists: all of it is settled, and what is left is
+// counted.
+func TestReconciliationBeyondItsLists(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const listed, known = 2, 7
+		importer := recon.Importer{Store: s.App.Store, Checkout: s.App.Checkout, Listed: listed}
+		request := func(kind recon.ImportKind, head, line string, count int) recon.ImportRequest {
+			file := head
+			for i := range count {
+				file += fmt.Sprintf("THEIRS-%d,%s\n", i, line)
+			}
+			return recon.ImportRequest{
+				TenantID: uuid.MustParse(apptest.Shop), GatewayID: uuid.MustParse(apptest.Gateway), Kind: kind, File: strings.NewReader(file),
+			}
+		}
+		reconcile := func(kind recon.ImportKind, head, line string, applied, open int) {
+			t.Helper()
+			report, err := importer.Reconcile(t.Context(), request(kind, head, line, known+1), true)
+			if err != nil || report.Applied != applied || report.Open() != open || max(len(report.Differing), len(report.MissingHere)) != listed {
+				t.Errorf("%s: %d are settled, %d to be looked at, %v", kind, report.Applied, report.Open(), err)
+			}
+		}
+		day := s.Now(t).Format(time.DateOnly)
+		const payments, returns = "merchant_transaction_id,status,amount,currency,date_processed\n", "merchant_transaction_id,amount,currency,report_date\n"
+		if _, err := importer.Import(t.Context(), request(recon.ImportTransactions, payments, "pending,10.00,EUR,"+day, known)); err != nil {
+			t.Fatal(err)
+		}
+		reconcile(recon.ImportTransactions, payments, "approved,10.00,EUR,"+day, known, 1) // one that is not known
+		reconcile(recon.ImportChargebacks, returns, "10.00,EUR,"+day, known+1, 0)
+		if got := storetest.Scalar[int64](t, s.Env, `SELECT count(*) FROM transactions WHERE status = 'charged_back'`); got != known {
+			t.Errorf("%d payments are charged back", got)
 		}
 	})
 }

@@ -64,8 +64,8 @@ func (c *Change) renewMandate(now time.Time) {
 	sub.steered(now)
 }
 
-// isBeforeItsMandate tells a mandate that the payer has given before the present one: its gateway took it in, and
-// confirms it later. A person has one session at a time, and their ids grow with time.
+// isBeforeItsMandate tells a mandate that the payer has given before the present one: its gateway took it in, or asked
+// the payer's bank, and confirms it later. A person has one session at a time, and their ids grow with time.
 func (c *Change) isBeforeItsMandate() bool {
 	present := c.Subscription.MandateSessionID
 	return present != nil && bytes.Compare(c.Transaction.SessionID[:], present[:]) < 0

@@ -118,28 +118,30 @@ func TestANewMandateCountsOnceItIsApproved(t *testing.T) {
 }
 
 // TestTheLastMandateCounts has a payer give an account that the gateway confirms some days later, and another one
-// meanwhile, as the first was the wrong one.
+// meanwhile, as the first was the wrong one, or as the time to confirm it at the bank was over.
 func TestTheLastMandateCounts(t *testing.T) {
 	t.Parallel()
-	pending, approved := Outcome{Verdict: VerdictPending, GatewayReference: "GW-9"}, Outcome{Verdict: VerdictApproved}
-	_, wrong := renewing(t)
-	wrong = settle(t, wrong, pending, noon).Debit
-	_, right := renewing(t)
-	right.Subscription = wrong.Subscription
-	right = settle(t, right, approved, noon.Add(time.Hour)).Debit
-	chosen := *right.Subscription
-	if chosen.MandateReference != right.Transaction.MandateReference {
-		t.Fatalf("its mandate is %s", chosen.MandateReference)
-	}
-	wrong.Subscription = &chosen
-	late := settle(t, wrong, approved, noon.AddDate(0, 0, 2))
-	if late.Transaction.Status != TransactionApproved {
-		t.Errorf("the first mandate is %s", late.Transaction.Status)
-	}
-	got := late.Subscription
-	if got.MandateReference != chosen.MandateReference || !same(got.MandateSessionID, right.Transaction.SessionID) ||
-		!got.MandateUsedAt.Equal(chosen.MandateUsedAt) || !got.SteeredAt.Equal(chosen.SteeredAt) {
-		t.Errorf("its mandate is %s of %v, want that which was given last, %s", got.MandateReference, got.MandateSessionID, chosen.MandateReference)
+	for _, first := range []Verdict{VerdictPending, VerdictVerify} {
+		approved := Outcome{Verdict: VerdictApproved}
+		_, wrong := renewing(t)
+		wrong = settle(t, wrong, Outcome{Verdict: first, GatewayReference: "GW-9"}, noon).Debit
+		_, right := renewing(t)
+		right.Subscription = wrong.Subscription
+		right = settle(t, right, approved, noon.Add(time.Hour)).Debit
+		chosen := *right.Subscription
+		if chosen.MandateReference != right.Transaction.MandateReference {
+			t.Fatalf("its mandate is %s", chosen.MandateReference)
+		}
+		wrong.Subscription = &chosen
+		late := settle(t, wrong, approved, noon.AddDate(0, 0, 2))
+		if late.Transaction.Status != TransactionApproved {
+			t.Errorf("%s: the first mandate is %s", first, late.Transaction.Status)
+		}
+		got := late.Subscription
+		if got.MandateReference != chosen.MandateReference || !same(got.MandateSessionID, right.Transaction.SessionID) ||
+			!got.MandateUsedAt.Equal(chosen.MandateUsedAt) || !got.SteeredAt.Equal(chosen.SteeredAt) {
+			t.Errorf("%s: its mandate is %s of %v, want that which was given last, %s", first, got.MandateReference, got.MandateSessionID, chosen.MandateReference)
+		}
 	}
 }
 

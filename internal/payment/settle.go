@@ -67,7 +67,7 @@ func (c *Change) complete(trigger Trigger, now time.Time) error {
 	c.Result = ResultCompleted
 	switch {
 	case c.renewsMandate():
-		if trigger == Approved {
+		if trigger == Approved && !c.isBeforeItsMandate() {
 			c.renewMandate(now)
 		}
 	case c.Session.Terms.StartsSubscription():

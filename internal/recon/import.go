@@ -25,6 +25,8 @@ import (
 type Importer struct {
 	Store    *store.Store
 	Checkout *checkout.Checkout
+	// Listed is how many records each list of a matching report has at most; 0 is as many as ever.
+	Listed int
 }
 
 // ImportRequest says which file it is and what to do with it.

@@ -14,7 +14,7 @@ import (
 )
 
 // maxListed bounds each list of a report; what is beyond it is counted all the
-// same, so that the totals always add up.
+// same, so that the totals always add up, and settled.
 const maxListed = 100_000
 
 // Report is a processor's file held against our records.
@@ -117,7 +117,10 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 		})
 	}()
 	report := Report{Kind: req.Kind, Differing: []Differing{}, MissingHere: []OneSided{}, MissingThere: []OneSided{}, Unreadable: []Unreadable{}}
-	side := fileSide{running: run, report: &report, match: match, balance: balance{}, applies: apply}
+	side := fileSide{running: run, report: &report, match: match, balance: balance{}, applies: apply, most: maxListed}
+	if im.Listed > 0 {
+		side.most = im.Listed
+	}
 	if err := side.read(ctx, lines); err != nil {
 		return Report{}, err
 	}
@@ -128,7 +131,10 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 	if err := im.Store.Note(ctx, run.deed("reconciliation.apply")); err != nil {
 		return report, err
 	}
-	return report, run.apply(ctx, found, &report)
+	if err := run.apply(ctx, found, &report); err != nil {
+		return report, err
+	}
+	return report, side.applyRest(ctx, found)
 }
 
 // fileSide is a file on its way beside our records.
@@ -137,6 +143,8 @@ type fileSide struct {
 	report  *Report
 	match   store.Match
 	applies bool
+	// most is how many of each kind are held at once.
+	most int
 
 	mu          sync.Mutex
 	balance     balance
@@ -288,20 +296,25 @@ type disagreement struct {
 	missingHere, missingThere []store.Mismatch
 }
 
-// compare fills the report.
-func (f *fileSide) compare(ctx context.Context) (found disagreement, err error) {
+// find gathers what the two sides do not agree on, as much as is listed, and has all of it counted.
+func (f *fileSide) find(ctx context.Context, count func(store.Mismatch)) (found disagreement, err error) {
 	err = f.match.Mismatches(ctx, f.Store, func(m store.Mismatch) {
-		f.balance.add(m)
+		count(m)
 		switch {
 		case m.Known == nil:
-			found.missingHere = list(found.missingHere, m)
+			found.missingHere = f.list(found.missingHere, m)
 		case m.File == nil:
-			found.missingThere = list(found.missingThere, m)
+			found.missingThere = f.list(found.missingThere, m)
 		default:
-			found.differing = list(found.differing, m)
+			found.differing = f.list(found.differing, m)
 		}
 	})
-	if err != nil {
+	return found, err
+}
+
+// compare fills the report.
+func (f *fileSide) compare(ctx context.Context) (found disagreement, err error) {
+	if found, err = f.find(ctx, f.balance.add); err != nil {
 		return found, err
 	}
 	f.report.Totals = f.balance.totals()
@@ -324,8 +337,8 @@ func (f *fileSide) compare(ctx context.Context) (found disagreement, err error) 
 }
 
 // list keeps what a report shows.
-func list(kept []store.Mismatch, m store.Mismatch) []store.Mismatch {
-	if len(kept) == maxListed {
+func (f *fileSide) list(kept []store.Mismatch, m store.Mismatch) []store.Mismatch {
+	if len(kept) == f.most {
 		return kept
 	}
 	return append(kept, m)
@@ -367,6 +380,24 @@ func (r *running) apply(ctx context.Context, f disagreement, report *Report) err
 		}
 		report.Differing[i].Applied = done
 		report.count(done)
+	}
+	return nil
+}
+
+// applyRest settles what had no room in the lists: what is settled agrees from then on, so that the next is found in
+// its place.
+func (f *fileSide) applyRest(ctx context.Context, found disagreement) (err error) {
+	for settled := f.report.Applied; settled > 0 && (len(found.differing) == f.most || len(found.missingHere) == f.most); {
+		if found, err = f.find(ctx, func(store.Mismatch) {}); err != nil {
+			return err
+		}
+		turn := Report{Differing: make([]Differing, len(found.differing)), MissingHere: make([]OneSided, len(found.missingHere))}
+		err = f.apply(ctx, found, &turn)
+		settled = turn.Applied
+		f.report.Applied += settled
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -73,21 +73,21 @@ func (r *Report) writeLists(w io.Writer) error {
 				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", d.Line, d.MerchantTransactionID, f.Field, f.Ours, f.File, mark(d.Applied))
 			}
 		}
-		fmt.Fprintln(table, more(len(r.Differing)))
+		fmt.Fprintln(table, more(len(r.Differing), r.sum(differingCount)))
 	}
-	writeOneSided(table, "Missing here: in the file, not in our records", r.MissingHere)
-	writeOneSided(table, "Missing there: in our records, not in the file", r.MissingThere)
+	writeOneSided(table, "Missing here: in the file, not in our records", r.MissingHere, r.sum(missingHereCount))
+	writeOneSided(table, "Missing there: in our records, not in the file", r.MissingThere, r.sum(missingThereCount))
 	if len(r.Unreadable) > 0 {
 		fmt.Fprintf(table, "Lines that could not be compared\nLINE\tREASON\n")
 		for _, u := range r.Unreadable[:min(len(r.Unreadable), shownInTable)] {
 			fmt.Fprintf(table, "%d\t%s\n", u.Line, u.Reason)
 		}
-		fmt.Fprintln(table, more(r.UnreadableCount))
+		fmt.Fprintln(table, more(len(r.Unreadable), r.UnreadableCount))
 	}
 	return table.Flush()
 }
 
-func writeOneSided(table io.Writer, title string, list []OneSided) {
+func writeOneSided(table io.Writer, title string, list []OneSided, count int) {
 	if len(list) == 0 {
 		return
 	}
@@ -100,7 +100,7 @@ func writeOneSided(table io.Writer, title string, list []OneSided) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s %s\t%s\n", line, one.MerchantTransactionID, one.Date, one.Type, one.Status,
 			one.Amount, one.Currency, mark(one.Applied))
 	}
-	fmt.Fprintln(table, more(len(list)))
+	fmt.Fprintln(table, more(len(list), count))
 }
 
 func mark(applied bool) string {
@@ -110,16 +110,33 @@ func mark(applied bool) string {
 	return ""
 }
 
-func more(length int) string {
-	if length <= shownInTable {
+// more tells of what a table leaves out, of so many that are listed and so many that there are.
+func more(listed, count int) string {
+	which := "all"
+	switch {
+	case count <= shownInTable:
 		return ""
+	case listed < count:
+		which = "the first " + strconv.Itoa(listed)
 	}
-	return fmt.Sprintf("and %d more (all of them in the csv and json formats)\n", length-shownInTable)
+	return fmt.Sprintf("and %d more (%s of them in the csv and json formats)\n", count-shownInTable, which)
 }
 
-// Open is how many records are still to be looked at by a person.
+// Open is how many records are still to be looked at by a person, listed or not.
 func (r *Report) Open() int {
-	return len(r.Differing) + len(r.MissingHere) + len(r.MissingThere) + r.UnreadableCount - r.Applied
+	return r.sum(differingCount) + r.sum(missingHereCount) + r.sum(missingThereCount) + r.UnreadableCount - r.Applied
+}
+
+func differingCount(t Totals) int    { return t.DifferingFile.Count }
+func missingHereCount(t Totals) int  { return t.MissingHere.Count }
+func missingThereCount(t Totals) int { return t.MissingThere.Count }
+
+// sum counts something in all currencies.
+func (r *Report) sum(count func(Totals) int) (all int) {
+	for _, t := range r.Totals {
+		all += count(t)
+	}
+	return all
 }
 
 // verdict is the one line that somebody in a hurry reads.
