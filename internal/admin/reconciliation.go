@@ -8,6 +8,8 @@ import (
 	"sepad/internal/web"
 )
 
+const reconciliationsPath = "/admin/v1/reconciliations/"
+
 // reconcile answers POST /reconciliations/ with the matching report of a
 // processor's file, as JSON or, with format=csv, as a file.
 func (a *Admin) reconcile(w http.ResponseWriter, r *http.Request) error {

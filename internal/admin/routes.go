@@ -71,11 +71,21 @@ func (a *Admin) Routes() []web.Route {
 		routes = append(routes, a.clockRoutes()...)
 	}
 	for i, route := range routes {
-		isExport := strings.HasPrefix(route.Pattern, exportsPath)
-		read := web.InTurn(&a.People.Reads, people.Reader, route, isExport)
+		read := web.InTurn(&a.People.Reads, people.Reader, route, readingOf(route))
 		routes[i].Handler = a.guarded(people.RightTo(route.Method, route.Pattern), read)
 	}
 	return routes
+}
+
+func readingOf(route web.Route) web.Reading {
+	switch {
+	case strings.HasPrefix(route.Pattern, exportsPath):
+		return web.GoingOn
+	case route.Pattern == reconciliationsPath:
+		return web.Comparing
+	default:
+		return web.Looking
+	}
 }
 
 // clockRoutes are those of the sandbox's time.

@@ -24,7 +24,7 @@ func (a *Admin) moneyRoutes() []web.Route {
 		{Method: "GET", Pattern: "/admin/v1/imports/", Handler: a.listImports},
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/", Handler: a.showImport},
 		{Method: "GET", Pattern: "/admin/v1/imports/{id}/rejected/", Handler: a.listRejected},
-		{Method: "POST", Pattern: "/admin/v1/reconciliations/", Handler: a.reconcile},
+		{Method: "POST", Pattern: reconciliationsPath, Handler: a.reconcile},
 		{Method: "GET", Pattern: exportsPath + "transactions/", Handler: a.export("transactions", recon.Transactions.Export)},
 		{Method: "GET", Pattern: exportsPath + "chargebacks/", Handler: a.export("chargebacks", recon.Chargebacks.Export)},
 		{Method: "GET", Pattern: exportsPath + "subscriptions/", Handler: a.export("subscriptions", recon.Subscriptions.Export)},

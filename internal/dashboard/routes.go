@@ -170,10 +170,21 @@ func (d *Dashboard) doors() []web.Route {
 	}
 }
 
+func readingOf(route web.Route) web.Reading {
+	switch {
+	case route.Work != web.List:
+		return web.Looking
+	case route.Method == "POST":
+		return web.Comparing
+	default:
+		return web.GoingOn
+	}
+}
+
 // Routes is the whole dashboard.
 func (d *Dashboard) Routes() (routes []web.Route) {
 	for _, s := range d.screens() {
-		s.Handler = d.entered(people.RightTo(s.Method, s.Pattern), web.InTurn(&d.People.Reads, people.Reader, s.Route, s.Work == web.List))
+		s.Handler = d.entered(people.RightTo(s.Method, s.Pattern), web.InTurn(&d.People.Reads, people.Reader, s.Route, readingOf(s.Route)))
 		routes = append(routes, s.Route)
 	}
 	routes = append(routes, d.doors()...)

@@ -51,7 +51,8 @@ func callerOf(ctx context.Context) *caller {
 	return c
 }
 
-func purposeOf(ctx context.Context) Purpose {
+// PurposeOf is what somebody wants.
+func PurposeOf(ctx context.Context) Purpose {
 	if c := callerOf(ctx); c != nil {
 		return c.purpose
 	}
@@ -193,7 +194,7 @@ func (b *berths) moor(connections int) {
 
 // take waits for a berth, which is left by receiving from it.
 func (b *berths) take(ctx context.Context) (chan struct{}, error) {
-	berth := b.of[purposeOf(ctx)]
+	berth := b.of[PurposeOf(ctx)]
 	select {
 	case berth <- struct{}{}:
 		return berth, nil

@@ -68,6 +68,8 @@ type conversation interface {
 type dialect struct {
 	// relax is the statement that spares a unit the wait for the disk, "" for none.
 	relax string
+	// rowID is what a row is called within its table, for as long as nobody changes it.
+	rowID string
 	// skipLocked ends a query that takes rows of a TABLE and passes over those that
 	// another unit has taken, "" where there is one writer.
 	skipLocked string

@@ -333,6 +333,7 @@ func (c *postgresConversation) dialect() dialect {
 		// For this transaction only, and only where there is no standby to take over: it
 		// would not know what this process goes on from.
 		relax:       `SELECT set_config('synchronous_commit', 'off', TRUE) WHERE current_setting('synchronous_standby_names') = ''`,
+		rowID:       `ctid`,
 		skipLocked:  ` FOR UPDATE OF TABLE SKIP LOCKED`,
 		shareLocked: ` FOR SHARE OF TABLE`,
 		analyze:     `ANALYZE `,

@@ -56,7 +56,7 @@ func (l *lookLanesOf) of(p *postgres, kind lookKind) *gatherer[*look] {
 func (p *postgres) lookUp(ctx context.Context, text string, args ...any) (Rows, error) {
 	text, args = p.clock.write(text, direct(args))
 	l := &look{ctx: ctx, args: args, done: make(chan error, 1)}
-	p.looks.of(p, lookKind{text, purposeOf(ctx)}).add(l)
+	p.looks.of(p, lookKind{text, PurposeOf(ctx)}).add(l)
 	select {
 	case err := <-l.done:
 		if errors.Is(err, errGroupGivenUp) {

@@ -67,6 +67,12 @@ func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, e
 		}
 		d.replica.doubt()
 	}
+	return d.Browse(ctx, sql, args...)
+}
+
+// Browse is Query for reads at length of what was only just written, so that no replica may have it. Its first argument is whose
+// records they are.
+func (d *DB) Browse(ctx context.Context, sql string, args ...any) (Rows, error) {
 	return d.read(ctx, d.engine.browse, sql, args)
 }
 

@@ -299,7 +299,7 @@ func (c sqliteConversation) enqueue(ctx context.Context, job Job, notBefore time
 
 // dialect has nothing to say: the commit is shared with whatever else is written,
 // and there is one writer only.
-func (c sqliteConversation) dialect() dialect { return dialect{} }
+func (c sqliteConversation) dialect() dialect { return dialect{rowID: `rowid`} }
 
 // sqliteKeyError names a broken unique key by our rule for names, since SQLite
 // tells its columns only.

@@ -51,6 +51,9 @@ func (tx *Tx) SkipLocked(table string) string {
 	return strings.ReplaceAll(tx.conv.dialect().skipLocked, "TABLE", table)
 }
 
+// RowID is what the rows of a table are called that nobody else changes meanwhile.
+func (tx *Tx) RowID() string { return tx.conv.dialect().rowID }
+
 // ShareLocked ends a query on whose rows the unit rests: until it ends nobody changes
 // those of a table, and others may rest on them as well.
 func (tx *Tx) ShareLocked(table string) string {

@@ -111,10 +111,7 @@ func (im *Importer) Reconcile(ctx context.Context, req ImportRequest, apply bool
 	match := store.Match{TenantID: run.TenantID, ImportID: run.record.ID, GatewayID: run.GatewayID, IsChargebacks: run.Kind == ImportChargebacks}
 	// Whatever happens, the lines do not stay behind.
 	defer func() {
-		_ = im.Store.Write(context.WithoutCancel(ctx), run.record.CreatedAt, func(tx *store.Tx) error {
-			tx.DropCompared(match)
-			return nil
-		})
+		_ = im.Store.DropCompared(context.WithoutCancel(ctx), run.record.CreatedAt, match)
 	}()
 	report := Report{Kind: req.Kind, Differing: []Differing{}, MissingHere: []OneSided{}, MissingThere: []OneSided{}, Unreadable: []Unreadable{}}
 	side := fileSide{running: run, report: &report, match: match, balance: balance{}, applies: apply, most: maxListed}
@@ -267,27 +264,10 @@ func (f *fileSide) dropRepeated(ctx context.Context) error {
 // leaveOutRepeated takes out what the lines come to of which an earlier one has the reference. That may be all but one,
 // so that nobody holds them.
 func (f *fileSide) leaveOutRepeated(ctx context.Context) error {
-	var repeated balance
-	var lines []Unreadable
-	var count int
-	err := f.Store.Write(ctx, f.record.CreatedAt, func(tx *store.Tx) error {
-		repeated, lines, count = balance{}, nil, 0
-		return tx.DropRepeated(f.match, func(line store.Compared) {
-			count++
-			repeated.of(line.Currency).File.add(1, signed(line.Type, line.AmountMinor))
-			if len(lines) < maxListed {
-				lines = append(lines, Unreadable{line.Line, "An earlier line has the same merchant_transaction_id."})
-			}
-		})
+	return f.Store.DropRepeated(ctx, f.record.CreatedAt, f.match, func(line store.Compared) {
+		f.balance.of(line.Currency).File.add(-1, -signed(line.Type, line.AmountMinor))
+		f.report.leaveOut(1, []Unreadable{{line.Line, "An earlier line has the same merchant_transaction_id."}})
 	})
-	if err != nil {
-		return err
-	}
-	for currency, total := range repeated {
-		f.balance.of(currency).File.add(-total.File.Count, -total.File.Minor)
-	}
-	f.report.leaveOut(count, lines)
-	return nil
 }
 
 // disagreement is what the two sides do not agree on, as far as it is listed.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -64,6 +65,7 @@ type tenantPlan struct {
 	wanted  *merchant.Setup
 	isNew   bool
 	version int64 // of the set-up that the plan rests on
+	grows   bool  // tells that it takes more room than before
 }
 
 // firstVersion is that of a tenant which was just made.
@@ -104,6 +106,9 @@ func (t *tenantPlan) planAll(keys []merchant.FileAPIKey, which records) error {
 	}
 	if len(t.writes) > before {
 		t.claim(before)
+	}
+	if t.grows {
+		t.writes = append(t.writes, func(tx *store.Tx) error { tx.RequireSetupRoom(t.id); return nil })
 	}
 	return nil
 }
@@ -212,6 +217,15 @@ func (t *tenantPlan) planRecords(which records) error {
 	return planKind(t, Campaigns, which.campaigns)
 }
 
+// switching a record off must not be refused for want of room, and makes it a letter longer.
+const switching = 8
+
+// sizeOf is about the room that a record takes.
+func sizeOf(fields merchant.Fields) int {
+	text, _ := json.Marshal(fields) // what cannot be written is refused where it is
+	return len(text)
+}
+
 func planKind[T any](t *tenantPlan, of Kind[T], ids []uuid.UUID) error {
 	all := of.all(t.wanted)
 	for _, id := range ids {
@@ -232,6 +246,7 @@ func planKind[T any](t *tenantPlan, of Kind[T], ids []uuid.UUID) error {
 		if t.add(change) {
 			of.check(t, record)
 			t.wanted.Versions[id]++
+			t.grows = t.grows || !exists || sizeOf(of.fields(record)) > sizeOf(of.fields(stored))+switching
 			t.writes = append(t.writes, func(tx *store.Tx) error {
 				tx.Audit(t.deed(change, of.fields(stored), of.fields(record)))
 				return of.put(t.applier.Store, tx, t.id, record)

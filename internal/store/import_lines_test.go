@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/clock"
+	"sepad/internal/db"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -43,15 +46,17 @@ func TestALineThatRepeatsAnotherIsLeftOut(t *testing.T) {
 			}
 		}
 		var dropped []store.Compared
-		env.Write(t, func(tx *store.Tx) error {
-			return tx.DropRepeated(match, func(c store.Compared) { dropped = append(dropped, c) })
-		})
+		if err := env.Store.DropRepeated(t.Context(), env.Now, match, func(c store.Compared) { dropped = append(dropped, c) }); err != nil {
+			t.Fatal(err)
+		}
 		slices.SortFunc(dropped, func(a, b store.Compared) int { return a.Line - b.Line })
-		want := []store.Compared{{Line: 4, Type: payment.Sale, AmountMinor: 4, Currency: "EUR"}, {Line: 5, Type: payment.Sale, AmountMinor: 5, Currency: "EUR"}}
+		want := []store.Compared{{Line: 4, MerchantTransactionID: "one", Type: payment.Sale, AmountMinor: 4, Currency: "EUR"}, {Line: 5, MerchantTransactionID: "one", Type: payment.Sale, AmountMinor: 5, Currency: "EUR"}}
 		if !slices.Equal(dropped, want) || env.Count(t, "compared_lines") != 6 {
 			t.Errorf("left out are %v, and %d are kept", dropped, env.Count(t, "compared_lines"))
 		}
-		env.Write(t, func(tx *store.Tx) error { tx.DropCompared(match); return nil })
+		if err := env.Store.DropCompared(t.Context(), env.Now, match); err != nil {
+			t.Fatal(err)
+		}
 		if env.Count(t, "compared_lines") != 4 {
 			t.Errorf("of other files %d lines are kept", env.Count(t, "compared_lines"))
 		}
@@ -177,4 +182,35 @@ func TestLinesThatCouldNotBeStagedAreToldOf(t *testing.T) {
 			t.Error("nothing is wrong")
 		}
 	})
+}
+
+// TestMatchingReportsAreInNobodysWay: four of them took every connection of SQLite that reads, and nobody could pay meanwhile.
+func TestMatchingReportsAreInNobodysWay(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	var files []store.Match
+	for range 2 {
+		shop := env.Shop(t)
+		match := store.Match{TenantID: shop.ID, ImportID: payment.NewID(), GatewayID: shop.Gateway.ID, From: env.Now, To: env.Now}
+		files = append(files, match, match)
+		env.Write(t, func(tx *store.Tx) error {
+			return tx.AddCompared(match, []store.Compared{{Line: 1, MerchantTransactionID: "one", Type: payment.Sale, Currency: "EUR", ProcessedAt: env.Now}})
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	begun := 0
+	var begin func(files []store.Match) error
+	begin = func(files []store.Match) (err error) {
+		if len(files) == 0 {
+			result, err := env.Store.Query(ctx, `SELECT 1`)
+			_, err = db.Collect(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
+			return err
+		}
+		gone := files[0].Mismatches(ctx, env.Store, func(store.Mismatch) { begun++; err = begin(files[1:]) })
+		return errors.Join(err, gone)
+	}
+	if err := begin(files); err != nil || begun != len(files) {
+		t.Errorf("beside %d reports: %v", begun, err)
+	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -81,15 +82,37 @@ func (tx *Tx) CountCompared() {
 	tx.Analyze("compared_lines (tenant_id, import_id, merchant_transaction_id)")
 }
 
-// DropCompared removes an import's lines.
-func (tx *Tx) DropCompared(match Match) {
-	tx.Then(`DELETE FROM compared_lines WHERE tenant_id = $1 AND import_id = $2`, match.TenantID, match.ImportID)
+// DropCompared removes an import's lines, some at a time: where there is one writer everybody waits for it.
+func (s *Store) DropCompared(ctx context.Context, now time.Time, match Match) error {
+	atOnce := s.droppedAtOnce()
+	for gone := atOnce; gone == atOnce; {
+		err := s.Write(ctx, now, func(tx *Tx) error {
+			tx.Relax()
+			result, err := tx.Query(`DELETE FROM compared_lines WHERE `+tx.RowID()+` IN (
+				SELECT `+tx.RowID()+` FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 LIMIT $3) RETURNING line`, match.TenantID, match.ImportID, atOnce)
+			lines, err := db.Collect(result, err, func(r db.Rows) (line int, err error) { return line, r.Scan(&line) })
+			gone = len(lines)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// droppedAtOnce are some fifty milliseconds of SQLite's writer, and all there are where nobody waits for another.
+func (s *Store) droppedAtOnce() int {
+	if _, writers := s.BulkBatch(); writers == 1 {
+		return 5_000
+	}
+	return math.MaxInt32
 }
 
 // HasRepeated tells whether any two lines have the same reference. It costs half of what looking for them does, and
 // hardly any file has them.
 func (m Match) HasRepeated(ctx context.Context, s *Store) (has bool, err error) {
-	result, err := s.Query(db.PlanAnew(ctx), m.repeated(), m.TenantID, m.ImportID)
+	result, err := s.Browse(db.PlanAnew(ctx), m.repeated(), m.TenantID, m.ImportID)
 	return db.One(result, err, func(r db.Rows) (has bool, err error) { return has, r.Scan(&has) })
 }
 
@@ -97,25 +120,40 @@ func (m Match) repeated() string {
 	return `SELECT EXISTS (SELECT 1 FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 GROUP BY merchant_transaction_id HAVING COUNT(*) > 1)`
 }
 
-// DropRepeated removes the lines whose reference an earlier line has, and visits them.
-func (tx *Tx) DropRepeated(match Match, visit func(Compared)) error {
-	rows, err := tx.Query(`
-		DELETE FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 AND EXISTS (
-			SELECT 1 FROM compared_lines e WHERE e.tenant_id = $1 AND e.import_id = $2
-				AND e.merchant_transaction_id = compared_lines.merchant_transaction_id AND e.line < compared_lines.line)
-		RETURNING line, type, amount_minor, currency`, match.TenantID, match.ImportID)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line Compared
-		if err := rows.Scan(&line.Line, &line.Type, &line.AmountMinor, &line.Currency); err != nil {
+// DropRepeated removes the lines whose reference an earlier line has, some at a time, and visits each once it has gone.
+func (s *Store) DropRepeated(ctx context.Context, now time.Time, match Match, visit func(Compared)) error {
+	atOnce, from := s.droppedAtOnce(), ""
+	for gone := atOnce; gone == atOnce; {
+		var lines []Compared
+		err := s.Write(ctx, now, func(tx *Tx) (err error) {
+			tx.Relax()
+			lines, err = tx.dropRepeated(match, from, atOnce)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		visit(line)
+		for _, line := range lines {
+			from = max(from, line.MerchantTransactionID) // as SQLite orders them
+			visit(line)
+		}
+		gone = len(lines)
 	}
-	return rows.Err()
+	return nil
+}
+
+// dropRepeated looks at references from one on: what was looked at before is not looked at again.
+func (tx *Tx) dropRepeated(match Match, from string, most int) ([]Compared, error) {
+	result, err := tx.Query(`
+		DELETE FROM compared_lines WHERE `+tx.RowID()+` IN (
+			SELECT `+tx.RowID()+` FROM compared_lines c WHERE c.tenant_id = $1 AND c.import_id = $2 AND c.merchant_transaction_id >= $3 AND EXISTS (
+				SELECT 1 FROM compared_lines e WHERE e.tenant_id = $1 AND e.import_id = $2
+					AND e.merchant_transaction_id = c.merchant_transaction_id AND e.line < c.line)
+			ORDER BY c.merchant_transaction_id LIMIT $4)
+		RETURNING line, merchant_transaction_id, type, amount_minor, currency`, match.TenantID, match.ImportID, from, most)
+	return db.Collect(result, err, func(r db.Rows) (line Compared, err error) {
+		return line, r.Scan(&line.Line, &line.MerchantTransactionID, &line.Type, &line.AmountMinor, &line.Currency)
+	})
 }
 
 // Mismatch is a line and our record of the same reference that do not say the same, or one of them without the other.
@@ -155,7 +193,7 @@ func (m Match) mismatches() string {
 // Mismatches visits everything on which the sides do not agree: our records that the file lacks by their time, then its
 // lines in their order. There may be as many as there are lines, so that nobody holds them.
 func (m Match) Mismatches(ctx context.Context, s *Store, visit func(Mismatch)) error {
-	rows, err := s.Query(db.PlanAnew(ctx), m.mismatches(), m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
+	rows, err := s.Browse(db.PlanAnew(ctx), m.mismatches(), m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 
 	"sepad/internal/db"
 	"sepad/internal/merchant"
+	"sepad/internal/payment"
 )
 
 // versionedSetup is a tenant's set-up as it is kept in memory, under the version
@@ -25,12 +27,32 @@ func (s *Store) Setup(ctx context.Context, tenantID uuid.UUID, version int64) (*
 	if known, ok := s.setups.Get(tenantID); ok && known.version == version {
 		return known.setup, nil
 	}
-	setup, err := s.Tenant(tenantID).readSetup(ctx)
-	if err != nil {
-		return nil, err
+	return s.readTogether(ctx, tenantID, version)
+}
+
+// readTogether has those who come at the same time, and for the same purpose, read a set-up once: it may be large, and after a
+// change all of a tenant's calls want it anew.
+func (s *Store) readTogether(ctx context.Context, tenantID uuid.UUID, version int64) (*merchant.Setup, error) {
+	if !reaches(ctx, tenantID) {
+		return nil, errForeign
 	}
-	s.setups.Keep(tenantID, versionedSetup{version, setup})
-	return setup, nil
+	read := func(ctx context.Context) (*merchant.Setup, error) {
+		setup, err := s.Tenant(tenantID).readSetup(ctx)
+		if err == nil {
+			s.setups.Keep(tenantID, versionedSetup{version, setup})
+		}
+		return setup, err
+	}
+	shared, err, _ := s.readingSetup.Do(fmt.Sprint(tenantID, version, db.PurposeOf(ctx)), func() (any, error) {
+		if known, ok := s.setups.Get(tenantID); ok && known.version == version { // since this call has looked
+			return known.setup, nil
+		}
+		return read(context.WithoutCancel(ctx)) // others wait for it, and have not gone
+	})
+	if err != nil { // of whoever has begun it
+		return read(ctx)
+	}
+	return shared.(*merchant.Setup), nil
 }
 
 // readSetup reads all that a tenant has set up, the inactive included.
@@ -161,6 +183,19 @@ func (tx *Tx) put(tenantID uuid.UUID, record setupRecord) {
 		WHERE setup_records.tenant_id = excluded.tenant_id AND setup_records.kind = excluded.kind`,
 		tenantID, record.id, record.kind, record.document, record.secrets, record.active, db.Micros(tx.At))
 	tx.Then(`UPDATE tenants SET setup_version = setup_version + 1 WHERE id = $1`, tenantID)
+}
+
+// maxSetup is how much a tenant may set up, in bytes: as much as a resource file may have. Each process keeps it in memory and
+// reads it again after each change.
+const maxSetup = 8 << 20
+
+// ErrSetupFull says that there is no room for more.
+var ErrSetupFull = &payment.Error{Kind: payment.Conflict, Detail: "This tenant has set up as much as there is room for (8 MiB). Shorten texts, or change records that nobody needs any more."}
+
+// RequireSetupRoom refuses what goes beyond, with all that was written before it.
+func (tx *Tx) RequireSetupRoom(tenantID uuid.UUID) {
+	tx.Require(ErrSetupFull, `UPDATE tenants SET setup_version = setup_version WHERE id = $1 AND
+		(SELECT COALESCE(SUM(OCTET_LENGTH(document) + OCTET_LENGTH(secrets)), 0) FROM setup_records WHERE tenant_id = $1) <= $2`, tenantID, maxSetup)
 }
 
 // RecordOwner finds whose a set-up record is, whatever its kind.

@@ -312,3 +312,33 @@ func testChangeSeenElsewhere(t *testing.T, env *storetest.Env) {
 		}
 	}
 }
+
+// TestASetupIsReadForAllWhoComeAtOnce: after a change every call of a tenant wants it anew, and it may be large.
+func TestASetupIsReadForAllWhoComeAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		process := env.Reopen(t)
+		version := versionOf(t, process, shop.ID)
+		read := make(chan *merchant.Setup, 50)
+		begin := make(chan struct{})
+		for range cap(read) {
+			go func() {
+				<-begin
+				setup, err := process.Setup(t.Context(), shop.ID, version)
+				if err != nil {
+					t.Error(err)
+				}
+				read <- setup
+			}()
+		}
+		close(begin)
+		different := map[*merchant.Setup]bool{}
+		for range cap(read) {
+			different[<-read] = true
+		}
+		if len(different) != 1 {
+			t.Errorf("fifty calls at once read it %d times", len(different))
+		}
+	})
+}

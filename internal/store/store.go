@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
 
 	"sepad/internal/cache"
 	"sepad/internal/db"
@@ -17,10 +18,12 @@ import (
 // migrated, watched and closed is the database's own affair.
 type Store struct {
 	*db.DB
-	vault       *vault.Vault
-	setups      cache.Cache[uuid.UUID, versionedSetup]
-	credentials cache.Cache[string, foundCredential]
-	onEvents    func(Endpoint)
+	vault  *vault.Vault
+	setups cache.Cache[uuid.UUID, versionedSetup]
+	// readingSetup has each version of a set-up read once at a time.
+	readingSetup singleflight.Group
+	credentials  cache.Cache[string, foundCredential]
+	onEvents     func(Endpoint)
 	// tokensHidden says that no token of a session lies open in the database.
 	tokensHidden atomic.Bool
 	// namesLine says that every program knows events_in_line.

@@ -26,13 +26,14 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 	}
 	for _, example := range []struct {
 		what, method, name string
-		goesOn             bool
+		how                Reading
 		begun              int32 // of ten of their own
 	}{
-		{"lists", http.MethodGet, "ada", false, readsAtOnce},
-		{"exports", http.MethodGet, "ada", true, readsAtOnce},
-		{"changes", http.MethodPost, "ada", false, 10},
-		{"the admin token", http.MethodGet, "", false, 10},
+		{"lists", http.MethodGet, "ada", Looking, readsAtOnce},
+		{"exports", http.MethodGet, "ada", GoingOn, readsAtOnce},
+		{"matching reports", http.MethodPost, "ada", Comparing, reportsAtOnce},
+		{"changes", http.MethodPost, "ada", Looking, 10},
+		{"the admin token", http.MethodGet, "", Looking, 10},
 	} {
 		t.Run(example.what, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +45,7 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 					begun.Add(1)
 					<-end
 					return nil
-				}}, example.goesOn)
+				}}, example.how)
 				call := func(name string) {
 					r := httptest.NewRequest(example.method, "/", nil)
 					if err := handler(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), nameKey{}, name))); err != nil {
@@ -79,9 +80,13 @@ func TestThePeopleOfATenantReadAFewThingsAtOnce(t *testing.T) {
 	type whoKey struct{}
 	type who struct{ person, tenant string }
 	for name, example := range map[string]struct {
-		goesOn bool
+		method string
+		how    Reading
 		begun  int32
-	}{"lists": {false, tenantReads}, "exports": {true, tenantReadsThatGoOn}} {
+	}{
+		"lists": {http.MethodGet, Looking, tenantReads}, "exports": {http.MethodGet, GoingOn, tenantReadsThatGoOn},
+		"matching reports": {http.MethodPost, Comparing, tenantReports},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -91,11 +96,11 @@ func TestThePeopleOfATenantReadAFewThingsAtOnce(t *testing.T) {
 				handler := InTurn(&turns, func(ctx context.Context) (string, string) {
 					reader, _ := ctx.Value(whoKey{}).(who)
 					return reader.person, reader.tenant
-				}, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
+				}, Route{Method: example.method, Handler: func(http.ResponseWriter, *http.Request) error {
 					begun.Add(1)
 					<-end
 					return nil
-				}}, example.goesOn)
+				}}, example.how)
 				call := func(reader who) {
 					r := httptest.NewRequest(http.MethodGet, "/", nil)
 					if err := handler(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), whoKey{}, reader))); err != nil {
@@ -140,7 +145,7 @@ func TestWhoHasWaitedIsAskedAgain(t *testing.T) {
 				handler := InTurn(&turns, func(context.Context) (string, string) { return "ada", "" }, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
 					begun++
 					return nil
-				}}, false)
+				}}, Looking)
 				var leaves []func()
 				for range readsAtOnce {
 					leave, _, _ := turns.Take(t.Context(), "ada", readsAtOnce)
@@ -171,7 +176,7 @@ func TestBothTurnsAreWaitedForTogether(t *testing.T) {
 		handler := InTurn(&turns, func(context.Context) (string, string) { return "ada", "shop" }, Route{Method: http.MethodGet, Handler: func(http.ResponseWriter, *http.Request) error {
 			t.Error("it was read")
 			return nil
-		}}, false)
+		}}, Looking)
 		fill := func(name string, atOnce int) (leaves []func()) {
 			for range atOnce {
 				leave, _, _ := turns.Take(t.Context(), name, atOnce)

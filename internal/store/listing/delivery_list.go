@@ -21,7 +21,7 @@ type DeliveryRecord struct {
 	Status        store.DeliveryStatus
 	CreatedAt     time.Time
 	NextAttemptAt time.Time // zero unless it waits for another try
-	// Attempts are those of the last 30 days, oldest first.
+	// Attempts are the latest of the last 30 days (see triesEach), oldest first.
 	Attempts []store.Attempt
 }
 
@@ -133,7 +133,7 @@ func addAttempts(ctx context.Context, t store.Tenant, records []DeliveryRecord) 
 		}
 	}
 	for batch := range db.InBatches(ids) {
-		result, err := t.Query(ctx, attemptsOf+db.Placeholders(2, 1, len(batch))+` ORDER BY event_id, id`, batch...)
+		result, err := t.Query(ctx, attemptsOf(triesEach(len(ids)))+db.Placeholders(2, 1, len(batch))+` ORDER BY event_id, id`, batch...)
 		attempts, err := db.Collect(result, err, scanAttempt)
 		if err != nil {
 			return err
@@ -146,8 +146,23 @@ func addAttempts(ctx context.Context, t store.Tenant, records []DeliveryRecord) 
 	return nil
 }
 
-const attemptsOf = `SELECT event_id, number, attempted_at, duration_us, status_code, error, answer FROM webhook_attempts
-	WHERE tenant_id = $1 AND event_id IN `
+// An event is tried thirteen times by itself, and again whenever somebody sends it again: of each the latest tries are told,
+// and fewer of each where there are many, for a try may have a kilobyte of the receiver's answer.
+const mostTriesEach, manyTriesEach, manyDeliveries = 20, 5, 250
+
+func triesEach(deliveries int) int {
+	if deliveries > manyDeliveries {
+		return manyTriesEach
+	}
+	return mostTriesEach
+}
+
+// attemptsOf reads the latest attempts of each event: those behind which there are not as many newer ones.
+func attemptsOf(most int) string {
+	return fmt.Sprintf(`SELECT event_id, number, attempted_at, duration_us, status_code, error, answer FROM webhook_attempts w
+	WHERE (SELECT b.id FROM webhook_attempts b WHERE b.tenant_id = $1 AND b.event_id = w.event_id AND b.id > w.id ORDER BY b.id LIMIT 1 OFFSET %d) IS NULL
+		AND w.tenant_id = $1 AND w.event_id IN `, most-1)
+}
 
 func scanAttempt(r db.Rows) (a store.Attempt, err error) {
 	var micros int64

@@ -83,7 +83,7 @@ func (l searched[T]) ways(s Paging, ways []conditions) (all []Statement) {
 
 func HistoryByID() []string {
 	return withOne(paymentsOfOrders, refundsOf, sessionsOfLeads, eventsByID, importsByID, agreementsOf, paymentsByID, sessionsByID, leadsByID, subscriptionsByID,
-		subscriptionsOfOrders, chargebacksByID, chargebacksOf, mailsOf, bankLinesOf, attemptsOf)
+		subscriptionsOfOrders, chargebacksByID, chargebacksOf, mailsOf, bankLinesOf, bankLinesByID, deedsByID, attemptsOf(mostTriesEach))
 }
 
 func HistoryByText() []string {

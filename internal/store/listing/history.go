@@ -26,10 +26,11 @@ type History struct {
 	Payments    []payment.Debit
 	Chargebacks []payment.Chargeback
 	Agreements  []Agreement
-	Events      []EventTold
-	Deeds       []store.AuditEntry
-	BankLines   []store.BankLine
-	Mails       []store.Mail
+	// Events and Deeds are the newest, as many as mostEvents and mostDeeds: a program may do something to one thing without end.
+	Events    []EventTold
+	Deeds     []store.AuditEntry
+	BankLines []store.BankLine
+	Mails     []store.Mail
 }
 
 // Subject is whose history is read: one of them is set.
@@ -56,10 +57,14 @@ type Agreement struct {
 }
 
 // How far back a history goes: forty years of months, and as many purchases as a person
-// makes.
+// makes, with some events and deeds for each. What is beyond is in the lists.
 const (
 	mostPayments = 500
 	mostSessions = 100
+	mostEvents   = 2000
+	mostDeeds    = 1000
+	// mostTries are those of all events together, from which on no further ones are read.
+	mostTries = 2000
 )
 
 // What a history is read by, each along an index of its own; a list of values comes
@@ -81,7 +86,7 @@ const (
 var (
 	eventsTold            = `SELECT ` + eventColumns + `, e.payload FROM events e WHERE e.tenant_id = $1 AND `
 	eventsByID            = eventsTold + `e.id IN `
-	eventsAbout           = eventsTold + eventAbout + ` IN `
+	eventsAbout           = `SELECT e.id FROM events e WHERE e.tenant_id = $1 AND ` + eventAbout + ` IN `
 	paymentsByID          = transactionSearch.query + ` AND t.id IN `
 	sessionsByID          = sessionSearch.query + ` AND s.id IN `
 	leadsByID             = leadSearch.query + ` AND l.id IN `
@@ -89,11 +94,13 @@ var (
 	subscriptionsOfOrders = subscriptionSearch.query + ` AND u.order_id IN `
 	chargebacksByID       = chargebackSearch.query + ` AND c.id IN `
 	chargebacksOf         = chargebackSearch.query + ` AND c.transaction_id IN `
-	strayChargebacks      = chargebackSearch.query + ` AND c.transaction_id IS NULL AND c.email <> '' AND lower(c.email) IN `
+	strayChargebacks      = `SELECT c.id FROM chargebacks c WHERE c.tenant_id = $1 AND c.transaction_id IS NULL AND c.email <> '' AND lower(c.email) IN `
 	mailsOf               = mailSearch.query + ` AND m.transaction_id IN `
-	bankLinesOf           = `SELECT ` + store.BankLines.List("l") + ` FROM bank_lines l WHERE l.tenant_id = $1 AND l.transaction_id IN `
+	bankLinesOf           = `SELECT l.id FROM bank_lines l WHERE l.tenant_id = $1 AND l.transaction_id IN `
+	bankLinesByID         = `SELECT ` + store.BankLines.List("l") + ` FROM bank_lines l WHERE l.tenant_id = $1 AND l.id IN `
 	// The tenant as a condition that no index serves: SQLite would rather read all that was ever done there.
-	deedsTo = `SELECT ` + store.AuditEntries.List("") + ` FROM audit_entries WHERE NOT tenant_id <> $1 AND object_id IN `
+	deedsTo   = `SELECT id FROM audit_entries WHERE NOT tenant_id <> $1 AND object_id IN `
+	deedsByID = `SELECT ` + store.AuditEntries.List("") + ` FROM audit_entries WHERE NOT tenant_id <> $1 AND id IN `
 )
 
 // ReadHistory reads what is on record, each kind by an index of its own.
@@ -106,12 +113,14 @@ func ReadHistory(ctx context.Context, t store.Tenant, of Subject) (h History, er
 	}
 	h.Chargebacks = append(h.Chargebacks, readEach(&read, chargebacksOf, payments, store.ScanChargeback)...)
 	h.Agreements = readEach(&read, agreementsOf, payments, scanAgreement)
-	h.BankLines = readEach(&read, bankLinesOf, payments, store.ScanBankLine)
+	h.BankLines = readEach(&read, bankLinesByID, newest(readEach(&read, bankLinesOf, payments, scanID), mostPayments), store.ScanBankLine)
 	h.Mails = readEach(&read, mailsOf, payments, store.ScanMail)
 	about := h.about(of)
-	h.Events = append(h.Events, readEach(&read, eventsAbout, about, scanEventTold)...)
+	events := newest(readEach(&read, eventsAbout, about, scanID), mostEvents)
+	h.Events = append(h.Events, readEach(&read, eventsByID, events, scanEventTold)...)
 	read.attempts(h.Events)
-	h.Deeds = readEach(&read, deedsTo, h.doneTo(about, of), store.ScanAuditEntry)
+	deeds := newest(readEach(&read, deedsTo, h.doneTo(about, of), scanID), mostDeeds)
+	h.Deeds = readEach(&read, deedsByID, deeds, store.ScanAuditEntry)
 	return h, read.err
 }
 
@@ -248,7 +257,8 @@ func (r *historyReader) ofLead(h *History, id uuid.UUID) {
 	if h.Lead.Email != "" {
 		addresses := distinct(h.Lead.EmailKey(), lowerASCII(h.Lead.Email))
 		ids = append(ids, readEach(r, strayPayments, addresses, scanID)...)
-		h.Chargebacks = readEach(r, strayChargebacks, addresses, store.ScanChargeback)
+		strays := newest(readEach(r, strayChargebacks, addresses, scanID), mostPayments)
+		h.Chargebacks = readEach(r, chargebacksByID, strays, store.ScanChargeback)
 	}
 	h.Payments = r.payments(ids)
 }
@@ -291,15 +301,23 @@ func newest(ids []uuid.UUID, most int) []any {
 	return args
 }
 
-// attempts fills in how events were delivered.
+// attempts fills in how events were delivered, of the newest first.
 func (r *historyReader) attempts(events []EventTold) {
-	places, ids := map[uuid.UUID]int{}, make([]any, len(events))
+	places, ids := map[uuid.UUID]int{}, make([]uuid.UUID, len(events))
 	for i, e := range events {
 		places[e.ID], ids[i] = i, e.ID
 	}
-	for _, a := range readEach(r, attemptsOf, ids, scanAttempt) {
-		told := &events[places[a.EventID]]
-		told.Attempts = append(told.Attempts, a)
+	tries := 0
+	for batch := range db.InBatches(newest(ids, len(ids))) {
+		if tries >= mostTries {
+			break
+		}
+		found := readEach(r, attemptsOf(mostTriesEach), batch, scanAttempt)
+		for _, a := range found {
+			told := &events[places[a.EventID]]
+			told.Attempts = append(told.Attempts, a)
+		}
+		tries += len(found)
 	}
 	for i := range events {
 		slices.SortStableFunc(events[i].Attempts, func(a, b store.Attempt) int { return a.At.Compare(b.At) })
