@@ -129,14 +129,27 @@ func (m Move) mark(ctx context.Context, from *store.Store) (giveUp func() error,
 	return giveUp, nil
 }
 
+// partingPatience is how long sessions may take to end whose clients have just left: PostgreSQL still lists them then.
+const partingPatience = 2 * time.Second
+
 // alone refuses a database that somebody else uses.
 func alone(ctx context.Context, from *store.Store) error {
-	others, err := from.OpenElsewhere(ctx)
-	if err == nil && len(others) > 0 {
-		err = fmt.Errorf("somebody else is using this database (%d connections, by the name of %s): stop it first",
-			len(others), strings.Join(slices.Compact(others), ", "))
+	patience := time.NewTimer(partingPatience)
+	defer patience.Stop()
+	for {
+		others, err := from.OpenElsewhere(ctx)
+		if err != nil || len(others) == 0 {
+			return err
+		}
+		select {
+		case <-time.After(partingPatience / 40):
+		case <-patience.C:
+			return fmt.Errorf("somebody else is using this database (%d connections, by the name of %s): stop it first",
+				len(others), strings.Join(slices.Compact(others), ", "))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return err
 }
 
 // copyFrom makes the new database. An SQLite file has its name once it is complete.

@@ -168,6 +168,22 @@ func TestAMoveChangesNoValue(t *testing.T) {
 	})
 }
 
+// TestAMoveWaitsForWhoIsLeaving: a server that was told to stop is still listed for a moment after it has ended.
+func TestAMoveWaitsForWhoIsLeaving(t *testing.T) {
+	t.Parallel()
+	env := storetest.FreshPostgres(t)
+	business(t, env)
+	letGo(t, env)
+	server := env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{Name: "sepad"}})
+	if err := server.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { server.Close() })
+	if _, err := moving(env, otherPlace(t, env)).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAMoveIsRefused(t *testing.T) {
 	t.Parallel()
 	storetest.EachFresh(t, func(t *testing.T, env *storetest.Env) {
