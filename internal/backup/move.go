@@ -117,13 +117,13 @@ func (m Move) mark(ctx context.Context, from *store.Store) (giveUp func() error,
 		}
 		giveUp = func() error { return from.Unmove(context.WithoutCancel(ctx), m.Environment, m.Now) }
 	}
-	if err := alone(ctx, from); err != nil {
+	if err := alone(ctx, from, partingPatience); err != nil {
 		return nil, err // a server that runs is not to see the mark, for it would make no connection meanwhile
 	}
 	if err := from.Move(ctx, m.Environment, m.Now); err != nil {
 		return nil, err
 	}
-	if err := alone(ctx, from); err != nil { // who came before the mark was there
+	if err := alone(ctx, from, 0); err != nil { // who came before the mark was there, and makes no connection while it is
 		return nil, errors.Join(err, giveUp())
 	}
 	return giveUp, nil
@@ -132,10 +132,10 @@ func (m Move) mark(ctx context.Context, from *store.Store) (giveUp func() error,
 // partingPatience is how long sessions may take to end whose clients have just left: PostgreSQL still lists them then.
 const partingPatience = 2 * time.Second
 
-// alone refuses a database that somebody else uses.
-func alone(ctx context.Context, from *store.Store) error {
-	patience := time.NewTimer(partingPatience)
-	defer patience.Stop()
+// alone refuses a database that somebody else uses, for whose leaving it waits so long.
+func alone(ctx context.Context, from *store.Store, patience time.Duration) error {
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
 	for {
 		others, err := from.OpenElsewhere(ctx)
 		if err != nil || len(others) == 0 {
@@ -143,7 +143,7 @@ func alone(ctx context.Context, from *store.Store) error {
 		}
 		select {
 		case <-time.After(partingPatience / 40):
-		case <-patience.C:
+		case <-enough.C:
 			return fmt.Errorf("somebody else is using this database (%d connections, by the name of %s): stop it first",
 				len(others), strings.Join(slices.Compact(others), ", "))
 		case <-ctx.Done():
@@ -191,11 +191,11 @@ func (m Move) fill(ctx context.Context, from *store.Store, address string) (sums
 // reserve keeps everybody from the new database until it is complete. Whoever is there already would go on with what is
 // copied as soon as it can be seen, whatever becomes of the move.
 func (m Move) reserve(ctx context.Context, to *store.Store) error {
-	if err := alone(ctx, to); err != nil {
+	if err := alone(ctx, to, partingPatience); err != nil {
 		return err // it is not to see the mark
 	}
 	if err := to.Reserve(ctx, m.Environment, m.Now); err != nil {
 		return err
 	}
-	return alone(ctx, to) // who came before the mark was there
+	return alone(ctx, to, 0) // who came before the mark was there
 }

@@ -25,8 +25,9 @@ func TestAPauseNamesItsAccount(t *testing.T) {
 	}
 }
 
-func TestWhatIsWithdrawnIsPutBack(t *testing.T) {
-	t.Parallel()
+// announced is a rebill of the end of April that a bank has taken in for its day.
+func announced(t *testing.T) Change {
+	t.Helper()
 	sub, first := subscribed(t, monthly)
 	claimed, err := BeginRebill(sub, first, day(t, "2026-04-30"), on(t, "2026-04-28"))
 	if err != nil {
@@ -36,6 +37,12 @@ func TestWhatIsWithdrawnIsPutBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return pending
+}
+
+func TestWhatIsWithdrawnIsPutBack(t *testing.T) {
+	t.Parallel()
+	pending := announced(t)
 	later := on(t, "2026-04-29")
 	paused, err := PauseSubscription(*pending.Subscription, later)
 	if err != nil {

@@ -259,15 +259,7 @@ func TestWhatTheOldAccountRefuses(t *testing.T) {
 // and its file, and the subscription paused then: the new mandate was not used yet.
 func TestWhatIsWithdrawnSaysNothingOfTheNewMandate(t *testing.T) {
 	t.Parallel()
-	sub, first := subscribed(t, monthly)
-	claimed, err := BeginRebill(sub, first, day(t, "2026-04-30"), on(t, "2026-04-28"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pending, err := claimed.Settle(takenIn(t, "2026-04-30"), usual, on(t, "2026-04-28"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := announced(t)
 	later, session := on(t, "2026-04-29"), NewID()
 	renewal := Change{Debit: Debit{
 		Transaction:  Transaction{Type: Mandate, SessionID: &session, MandateReference: "MND-NEW"},

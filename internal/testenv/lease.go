@@ -128,15 +128,16 @@ func (l *lease) restore(ctx context.Context) (bool, error) {
 	}
 	defer session.Close(ctx)
 	shape, hasGrown, err := shapeOf(ctx, session)
-	if errors.Is(err, pgx.ErrNoRows) {
-		// The question always has an answer. A session that gives another one is out of step: somebody left it amid an answer,
-		// and what stands before PostgreSQL has not noticed. It goes, with its database.
+	if isOutOfStep(err) {
 		return false, nil
 	}
 	if err != nil || shape != l.shape {
 		return false, err
 	}
 	left, err := allHaveLeft(ctx, session)
+	if isOutOfStep(err) {
+		return false, nil
+	}
 	if err != nil || !left {
 		return false, err
 	}
@@ -156,6 +157,10 @@ func (l *lease) restore(ctx context.Context) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// isOutOfStep tells a session that answers a question with nothing that always has one row: somebody left it amid an answer,
+// and what stands before PostgreSQL has not noticed. It goes, with its database.
+func isOutOfStep(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
 // allHaveLeft waits until no session of the database belongs to anybody: the last that one without a client was
 // asked is to forget everything.
