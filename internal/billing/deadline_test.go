@@ -59,6 +59,7 @@ func TestADatabaseThatDoesNotAnswerSetsNobodyAside(t *testing.T) {
 	if err := holder.Rollback(); err != nil {
 		t.Fatal(err)
 	}
+	d.Env.Exec(t, `DO $$ BEGIN LOCK TABLE subscriptions; END $$`) // once the server has let go of what was given up
 	d.Patience = 0
 	d.bill(t, 1)
 	if after := d.Subscription(t, sub.ID); after.SuccessfulCount != 1 {
