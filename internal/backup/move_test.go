@@ -274,6 +274,23 @@ func TestAMoveBesideACommand(t *testing.T) {
 	})
 }
 
+// TestAMoveMayBeTriedAgainAtOnce shows that whoever gave a move up is not in the way of the next one.
+func TestAMoveMayBeTriedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	env := storetest.FreshPostgres(t)
+	others := env.Reopen(t)
+	const tries = 100 // the server hears of a client's end a moment later, though not each time
+	for try := range tries {
+		for _, database := range []*store.Store{env.Store, others} {
+			unlock, err := database.LockForMoving(t.Context())
+			if err != nil {
+				t.Fatalf("try %d: %v", try, err)
+			}
+			unlock()
+		}
+	}
+}
+
 // TestAServerThatWasOutOfTouch holds no connection while the database is moved, or a backup restored in its place, and
 // must not go on with it when it comes back. A file is locked for as long as its server lives.
 func TestAServerThatWasOutOfTouch(t *testing.T) {

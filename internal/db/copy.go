@@ -295,8 +295,8 @@ func (d *DB) LockForMoving(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock = func() {
-		_ = connection.Conn().Close(context.WithoutCancel(ctx)) // the lock ends with it
+	giveBack := func() {
+		_ = connection.Conn().Close(context.WithoutCancel(ctx)) // the lock ends with it, at the latest
 		connection.Release()
 	}
 	isLocked, err := tryLock(ctx, connection.Conn(), movingLock)
@@ -304,8 +304,16 @@ func (d *DB) LockForMoving(ctx context.Context) (unlock func(), err error) {
 		err = errors.New("somebody else is moving this database")
 	}
 	if err != nil {
-		unlock()
+		giveBack()
 		return nil, err
 	}
-	return unlock, nil
+	return func() { unlockNow(ctx, connection.Conn()); giveBack() }, nil
+}
+
+// unlockNow lets the lock of tryLock go before its session ends: the server hears of an end a moment after the client has
+// left, and would refuse whoever tries again at once.
+func unlockNow(ctx context.Context, connection *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, _ = connection.Exec(ctx, "ROLLBACK") // else it goes with the session
 }
