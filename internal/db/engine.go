@@ -23,8 +23,8 @@ type querying interface {
 	// lookUp is query for few rows that are found by a key. Those of the same words that come at the same
 	// time may be read together.
 	lookUp(ctx context.Context, sql string, args ...any) (Rows, error)
-	// browse is query for what reads at length. Its first argument is whose records they are.
-	browse(ctx context.Context, sql string, args ...any) (Rows, error)
+	// browse is query for what reads at length, and whose records these are.
+	browse(ctx context.Context, whose any, sql string, args ...any) (Rows, error)
 }
 
 // lasting is what an engine does between its opening and its end.

@@ -157,7 +157,7 @@ func (p *postgres) query(ctx context.Context, sql string, args ...any) (Rows, er
 }
 
 // browse has its berth by what it is for, as every query.
-func (p *postgres) browse(ctx context.Context, sql string, args ...any) (Rows, error) {
+func (p *postgres) browse(ctx context.Context, _ any, sql string, args ...any) (Rows, error) {
 	return p.query(ctx, sql, args...)
 }
 

@@ -67,13 +67,19 @@ func (d *DB) LaggingQuery(ctx context.Context, sql string, args ...any) (Rows, e
 		}
 		d.replica.doubt()
 	}
-	return d.Browse(ctx, sql, args...)
+	var whose any
+	if len(args) > 0 {
+		whose = args[0]
+	}
+	return d.Browse(ctx, whose, sql, args...)
 }
 
-// Browse is Query for reads at length of what was only just written, so that no replica may have it. Its first argument is whose
-// records they are.
-func (d *DB) Browse(ctx context.Context, sql string, args ...any) (Rows, error) {
-	return d.read(ctx, d.engine.browse, sql, args)
+// Browse is Query for reads at length of what was only just written, so that no replica may have it. Reads of the same records
+// wait for each other.
+func (d *DB) Browse(ctx context.Context, whose any, sql string, args ...any) (Rows, error) {
+	return d.read(ctx, func(ctx context.Context, sql string, args ...any) (Rows, error) {
+		return d.engine.browse(ctx, whose, sql, args...)
+	}, sql, args)
 }
 
 // doubt has the replica asked again before the next read, as one has failed there.

@@ -12,12 +12,8 @@ const (
 	browsersOfOne = maxBrowsers / 2
 )
 
-// browse is a query for reads of that kind. Its first argument is whose records they are.
-func (s *sqlite) browse(ctx context.Context, query string, args ...any) (Rows, error) {
-	var whose any
-	if len(args) > 0 {
-		whose = args[0]
-	}
+// browse is a query for reads of that kind.
+func (s *sqlite) browse(ctx context.Context, whose any, query string, args ...any) (Rows, error) {
 	leave, _, err := s.browsing.Take(ctx, whose, browsersOfOne)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func TestListsAreInNobodysWay(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	browse := func(whose string) Rows {
-		rows, err := opened.browse(ctx, `SELECT $1`, whose)
+		rows, err := opened.browse(ctx, whose, `SELECT 1`)
 		if err != nil {
 			t.Fatalf("a list of %s: %v", whose, err)
 		}
@@ -31,7 +31,7 @@ func TestListsAreInNobodysWay(t *testing.T) {
 	browse("one")
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if rows, err := opened.browse(gone, `SELECT $1`, "one"); !errors.Is(err, context.Canceled) {
+	if rows, err := opened.browse(gone, "one", `SELECT 1`); !errors.Is(err, context.Canceled) {
 		rows.Close()
 		t.Errorf("a third list of one tenant at a time: %v", err)
 	}

@@ -112,7 +112,7 @@ func (s *Store) droppedAtOnce() int {
 // HasRepeated tells whether any two lines have the same reference. It costs half of what looking for them does, and
 // hardly any file has them.
 func (m Match) HasRepeated(ctx context.Context, s *Store) (has bool, err error) {
-	result, err := s.Browse(db.PlanAnew(ctx), m.repeated(), m.TenantID, m.ImportID)
+	result, err := s.Browse(db.PlanAnew(ctx), m.TenantID, m.repeated(), m.TenantID, m.ImportID)
 	return db.One(result, err, func(r db.Rows) (has bool, err error) { return has, r.Scan(&has) })
 }
 
@@ -193,7 +193,7 @@ func (m Match) mismatches() string {
 // Mismatches visits everything on which the sides do not agree: our records that the file lacks by their time, then its
 // lines in their order. There may be as many as there are lines, so that nobody holds them.
 func (m Match) Mismatches(ctx context.Context, s *Store, visit func(Mismatch)) error {
-	rows, err := s.Browse(db.PlanAnew(ctx), m.mismatches(), m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
+	rows, err := s.Browse(db.PlanAnew(ctx), m.TenantID, m.mismatches(), m.TenantID, m.ImportID, m.GatewayID, db.Micros(m.From), db.Micros(m.To))
 	if err != nil {
 		return err
 	}
