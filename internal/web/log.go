@@ -48,13 +48,20 @@ func isTerminal(w io.Writer) bool {
 type requestHandler struct{ slog.Handler }
 
 func (h requestHandler) Handle(ctx context.Context, line slog.Record) error {
+	var room [2]slog.Attr
+	line.AddAttrs(appendRequest(room[:0], ctx)...)
+	return h.Handler.Handle(ctx, line)
+}
+
+// appendRequest adds what every line within a request has.
+func appendRequest(attrs []slog.Attr, ctx context.Context) []slog.Attr {
 	if id := RequestID(ctx); id != "" {
-		line.AddAttrs(slog.String("request_id", id))
+		attrs = append(attrs, slog.String("request_id", id))
 	}
 	if id := traceID(ctx); id != "" {
-		line.AddAttrs(slog.String("trace_id", id))
+		attrs = append(attrs, slog.String("trace_id", id))
 	}
-	return h.Handler.Handle(ctx, line)
+	return attrs
 }
 
 // traceID is that of the span around the work, or the one of the request after its end.
@@ -86,8 +93,41 @@ func logAccess(r *http.Request, known *info, status int, ended time.Time, took t
 	if !known.logger.Enabled(r.Context(), level) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 9)
-	attrs = append(attrs, slog.String("method", knownMethod(r.Method)), slog.String("route", known.route),
+	var room [mostAccessAttrs]slog.Attr
+	attrs := appendAccess(room[:0], r.Method, known, status, took)
+	at := ended.Local() // in the zone of all other lines
+	// Nobody could be told that a line was lost.
+	if lines, areOurs := linesOf(known.logger); areOurs {
+		_ = lines.access(r.Context(), at, level, appendRequest(attrs, r.Context()))
+	} else {
+		_ = known.logger.Handler().Handle(r.Context(), accessRecord(at, level, attrs))
+	}
+}
+
+// linesOf is what a logger of ours writes lines of JSON with.
+func linesOf(logger *slog.Logger) (lineHandler, bool) {
+	if named, areOurs := logger.Handler().(requestHandler); areOurs {
+		lines, areOurs := named.Handler.(lineHandler)
+		return lines, areOurs
+	}
+	return lineHandler{}, false
+}
+
+const (
+	accessMessage   = "request"
+	mostAccessAttrs = 11
+)
+
+// accessRecord is without the place in the program that logs: it costs time to find, and nobody is shown it.
+func accessRecord(at time.Time, level slog.Level, attrs []slog.Attr) slog.Record {
+	line := slog.NewRecord(at, level, accessMessage, 0)
+	line.AddAttrs(attrs...)
+	return line
+}
+
+// appendAccess adds what the line of a request tells of it.
+func appendAccess(attrs []slog.Attr, method string, known *info, status int, took time.Duration) []slog.Attr {
+	attrs = append(attrs, slog.String("method", knownMethod(method)), slog.String("route", known.route),
 		slog.Int("status", status), slog.Float64("duration_ms", milliseconds(took)), slog.String("client_ip", addressText(known.clientIP)))
 	if known.session != "" {
 		attrs = append(attrs, slog.String("session", known.session))
@@ -98,10 +138,7 @@ func logAccess(r *http.Request, known *info, status int, ended time.Time, took t
 	if known.caller.KeyID != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID.String()), slog.String("key_id", known.caller.KeyID.String()))
 	}
-	// Without the place in the program that logs: it costs time to find, and nobody is shown it.
-	line := slog.NewRecord(ended.Local(), level, "request", 0) // in the zone of all other lines
-	line.AddAttrs(attrs...)
-	_ = known.logger.Handler().Handle(r.Context(), line) // nobody could be told
+	return attrs
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

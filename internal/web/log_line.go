@@ -2,9 +2,12 @@ package web
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"math"
+	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -20,6 +23,7 @@ type lineHandler struct {
 
 func newLineHandler(w io.Writer) lineHandler {
 	out := &inTurn{to: w}
+	_, out.gathers = w.(*os.File)
 	return lineHandler{slog.NewJSONHandler(out, nil), out}
 }
 
@@ -33,33 +37,56 @@ var lineRooms = sync.Pool{New: func() any {
 func (h lineHandler) Handle(ctx context.Context, line slog.Record) error {
 	room := lineRooms.Get().(*[]byte)
 	defer lineRooms.Put(room)
-	text, plain := appendLine((*room)[:0], line)
-	if !plain {
-		return h.Handler.Handle(ctx, line)
-	}
-	_, err := h.out.Write(text)
-	return err
-}
-
-// appendLine writes a line, or says that it is not plain.
-func appendLine(dst []byte, line slog.Record) (text []byte, plain bool) {
-	if line.Time.IsZero() || !isPlain(line.Message) {
-		return nil, false
-	}
-	dst = line.Time.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
-	dst = append(append(dst, `","level":"`...), line.Level.String()...)
-	dst = append(append(dst, `","msg":"`...), line.Message...)
-	dst = append(dst, '"')
-	plain = true
+	text, plain := appendHead((*room)[:0], line.Time, line.Level, line.Message)
 	line.Attrs(func(a slog.Attr) bool {
-		if plain = isPlain(a.Key) && a.Key != ""; plain {
-			dst = append(append(append(dst, ',', '"'), a.Key...), '"', ':')
-			dst, plain = appendPlain(dst, a.Value)
+		if plain {
+			text, plain = appendAttr(text, a)
 		}
 		return plain
 	})
-	return append(dst, '}', '\n'), plain
+	if !plain {
+		return h.Handler.Handle(ctx, line)
+	}
+	_, err := h.out.Write(endLine(text))
+	return err
 }
+
+// access writes the line of a request, which may wait for others of its kind.
+func (h lineHandler) access(ctx context.Context, at time.Time, level slog.Level, attrs []slog.Attr) error {
+	room := lineRooms.Get().(*[]byte)
+	defer lineRooms.Put(room)
+	text, plain := appendHead((*room)[:0], at, level, accessMessage)
+	for _, a := range attrs {
+		if plain {
+			text, plain = appendAttr(text, a)
+		}
+	}
+	if !plain {
+		return h.Handler.Handle(ctx, accessRecord(at, level, attrs))
+	}
+	return h.out.gather(endLine(text))
+}
+
+// appendHead writes how a line begins, or says that it is not plain.
+func appendHead(dst []byte, at time.Time, level slog.Level, message string) (text []byte, plain bool) {
+	if at.IsZero() || !isPlain(message) {
+		return dst, false
+	}
+	dst = at.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
+	dst = append(append(dst, `","level":"`...), level.String()...)
+	dst = append(append(dst, `","msg":"`...), message...)
+	return append(dst, '"'), true
+}
+
+func appendAttr(dst []byte, a slog.Attr) (text []byte, plain bool) {
+	if !isPlain(a.Key) || a.Key == "" {
+		return dst, false
+	}
+	dst = append(append(append(dst, ',', '"'), a.Key...), '"', ':')
+	return appendPlain(dst, a.Value)
+}
+
+func endLine(text []byte) []byte { return append(text, '}', '\n') }
 
 func appendPlain(dst []byte, value slog.Value) (text []byte, plain bool) {
 	switch value.Kind() {
@@ -94,12 +121,69 @@ func isPlain(text string) bool {
 
 // inTurn lets one line after the other through: slog's own and ours.
 type inTurn struct {
-	mu sync.Mutex
 	to io.Writer
+	// gathers tells that lines may wait for others: whoever reads a file does not see that, and a test that
+	// reads what it has had written would.
+	gathers bool
+
+	mu      sync.Mutex
+	waiting []byte
+	// isFetched tells that somebody is on the way for what waits.
+	isFetched bool
 }
 
+// Write writes a line at once, after those that wait.
 func (w *inTurn) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.to.Write(line)
+	return len(line), errors.Join(w.flush(), w.write(line))
+}
+
+// gather has a line written with those of the requests that end in the same instant: nobody waits for them, and who is
+// alone is written at once. A busy process so pays for one call of the system instead of several, and what dies with
+// a process that is killed is the lines of that instant.
+func (w *inTurn) gather(line []byte) error {
+	if !w.gathers {
+		_, err := w.Write(line)
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting)+len(line) > mostGathered {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	w.waiting = append(w.waiting, line...)
+	if !w.isFetched {
+		w.isFetched = true
+		go w.fetch()
+	}
+	return nil
+}
+
+// mostGathered is what a pipe takes in one piece, so that lines of several processes do not mix.
+const mostGathered = 4096
+
+// fetch lets those go first who are about to end.
+func (w *inTurn) fetch() {
+	runtime.Gosched()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isFetched = false
+	_ = w.flush() // nobody could be told
+}
+
+func (w *inTurn) flush() error {
+	if len(w.waiting) == 0 {
+		return nil
+	}
+	text := w.waiting
+	w.waiting = w.waiting[:0]
+	return w.write(text)
+}
+
+func (w *inTurn) write(text []byte) error {
+	_, err := w.to.Write(text)
+	return err
 }

@@ -2,9 +2,12 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +73,103 @@ func TestLinesDoNotMix(t *testing.T) {
 	for _, line := range lines {
 		if !bytes.HasPrefix(line, []byte(`{"time":`)) || !bytes.HasSuffix(line, []byte(`}`)) {
 			t.Errorf("a line is %s", line)
+		}
+	}
+}
+
+// pieces are what a file was given, write by write.
+type pieces struct {
+	mu      sync.Mutex
+	written [][]byte
+	each    chan struct{}
+}
+
+func (p *pieces) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.written = append(p.written, bytes.Clone(text))
+	p.each <- struct{}{}
+	return len(text), nil
+}
+
+// TestALineOfARequestIsNotKept has one come alone, and nobody after it.
+func TestALineOfARequestIsNotKept(t *testing.T) {
+	t.Parallel()
+	file := &pieces{each: make(chan struct{}, 1)}
+	lines := lineHandler{nil, &inTurn{to: file, gathers: true}}
+	for i := range 3 {
+		if err := lines.access(t.Context(), time.Unix(1, 0).UTC(), slog.LevelInfo, []slog.Attr{slog.Int("number", i)}); err != nil {
+			t.Fatal(err)
+		}
+		<-file.each
+		want := fmt.Sprintf("{\"time\":\"1970-01-01T00:00:01Z\",\"level\":\"INFO\",\"msg\":\"request\",\"number\":%d}\n", i)
+		if len(file.written) != i+1 || string(file.written[i]) != want {
+			t.Fatalf("written are %q, not %q at last", file.written, want)
+		}
+	}
+}
+
+// TestLinesWaitForWhoFetchesThem fills a piece, and has another line come before it is fetched.
+func TestLinesWaitForWhoFetchesThem(t *testing.T) {
+	t.Parallel()
+	const inOnePiece = 4
+	file := &pieces{each: make(chan struct{}, 3)}
+	out := &inTurn{to: file, gathers: true, isFetched: true}
+	line := append(bytes.Repeat([]byte("x"), mostGathered/inOnePiece-1), '\n')
+	for range inOnePiece + 1 {
+		if err := out.gather(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := out.Write([]byte("at once\n")); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]byte{bytes.Repeat(line, inOnePiece), line, []byte("at once\n")}
+	if !slices.EqualFunc(file.written, want, bytes.Equal) {
+		t.Errorf("written are %q", file.written)
+	}
+}
+
+// TestLinesOfRequestsAreWhole has many come at once, with others between: none is lost or cut, each caller's come
+// in their order, and none is written after what the same caller had to say later.
+func TestLinesOfRequestsAreWhole(t *testing.T) {
+	t.Parallel()
+	const callers, each = 20, 100
+	file := &pieces{each: make(chan struct{}, 2*callers*each)}
+	out := &inTurn{to: file, gathers: true}
+	lines := lineHandler{slog.NewJSONHandler(out, nil), out}
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			attrs := []slog.Attr{slog.Int("caller", caller), slog.Int("number", 0), slog.String("route", "/api/v1/sessions/{token}")}
+			for number := range each {
+				attrs[1] = slog.Int("number", number)
+				attrs[2] = slog.String("route", []string{"/plain", "/with a \"mark\""}[number*caller%2])
+				_ = lines.access(t.Context(), time.Now(), slog.LevelInfo, attrs)
+			}
+			slog.New(lines).Warn("the last", "caller", caller, "number", each, "error", errors.New("not plain"))
+		})
+	}
+	all.Wait()
+	next := make([]int, callers)
+	for _, piece := range file.written {
+		if len(piece) > mostGathered || !bytes.HasSuffix(piece, []byte("}\n")) {
+			t.Fatalf("%d bytes at once, ending with %q", len(piece), piece[max(0, len(piece)-20):])
+		}
+		for line := range bytes.Lines(piece) {
+			var told struct{ Caller, Number int }
+			if err := json.Unmarshal(line, &told); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if told.Number != next[told.Caller] {
+				t.Fatalf("line %d of a caller comes where %d should", told.Number, next[told.Caller])
+			}
+			next[told.Caller]++
+		}
+	}
+	for caller, number := range next {
+		if number != each+1 {
+			t.Errorf("of caller %d are %d lines", caller, number)
 		}
 	}
 }
