@@ -159,3 +159,40 @@ func TestRecordsAreListedInPages(t *testing.T) {
 		t.Errorf("%d campaigns on %d pages", got, len(forward))
 	}
 }
+
+// TestFieldsThatAreMostlyEmpty has what is null nearly everywhere set, and held against the document: there
+// a client reads of what kind it is.
+func TestFieldsThatAreMostlyEmpty(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		shop := tenants + apptest.Shop + "/"
+		notices := apptest.Body{"sender": "Shop <billing@shop.example>", "reply_to": "help@shop.example", "send": "first_and_changes"}
+		s.Do(t, calling("PATCH", shop, apptest.Body{
+			"notices": notices, "allowed_origins": []string{"https://shop.example"},
+			"creditor": apptest.Body{"name": "Shop GmbH", "address": "Hauptstr. 1, 10115 Berlin", "identifier": "DE98ZZZ09999999999"},
+		})).Want(t, http.StatusOK, apptest.Fields{"notices.send": "first_and_changes", "notices.reply_to": "help@shop.example"})
+		s.Do(t, operator(tenants, nil)).Want(t, http.StatusOK, nil)
+		s.Do(t, calling("PATCH", shop, apptest.Body{"notices": apptest.Body{"sender": "billing@shop.example"}})).
+			Want(t, http.StatusOK, apptest.Fields{"notices.reply_to": nil, "notices.send": "all"})
+		campaign := ofShop("campaigns") + apptest.HostedCampaign + "/"
+		s.Do(t, calling("PATCH", campaign, apptest.Body{
+			"session_ttl": "24h", "dunning_days": []int{3, 5}, "chargeback_keeps_subscription": true, "offer_overrides": apptest.Body{"product_name": "Poster"},
+		})).Want(t, http.StatusOK, apptest.Fields{"chargeback_keeps_subscription": true, "session_ttl": "24h0m0s"})
+		s.Do(t, operator(ofShop("campaigns"), nil)).Want(t, http.StatusOK, nil)
+
+		// An import knows of a payment what its file says, and of a chargeback perhaps not even the payment.
+		file := header + "imported-1,,approved,sdd_sale,12.00,EUR,2026-03-01,,,\n"
+		s.Do(t, importing(t, "transactions", file, nil)).Want(t, http.StatusCreated, counts(1, 0, 0, 0))
+		returns := returnsHeader + "imported-1,,,12.00,EUR,2026-04-01,\nforeign-1,,,9.00,EUR,2026-04-01,\n"
+		s.Do(t, importing(t, "chargebacks", returns, nil)).Want(t, http.StatusCreated, counts(2, 0, 0, 0))
+		for _, kind := range []string{"transactions", "chargebacks"} {
+			path := "/admin/v1/" + kind + "/"
+			listed := s.Do(t, operator(path+"?tenant_id="+apptest.Shop, nil)).Want(t, http.StatusOK, nil)
+			one := path + listed.Text(t, "results.0.id") + "/"
+			s.Do(t, operator(one, nil)).Want(t, http.StatusOK, nil)
+			s.Do(t, operator(one+"timeline/", nil)).Want(t, http.StatusOK, nil)
+			reconciled := apptest.Request{Path: "/api/v1/reconciliation/" + kind + "/?start_date=2026-01-01", Key: s.NewKey(t, apptest.Shop, kind)}
+			s.Do(t, reconciled).Want(t, http.StatusOK, nil)
+		}
+	})
+}
