@@ -93,41 +93,8 @@ func logAccess(r *http.Request, known *info, status int, ended time.Time, took t
 	if !known.logger.Enabled(r.Context(), level) {
 		return
 	}
-	var room [mostAccessAttrs]slog.Attr
-	attrs := appendAccess(room[:0], r.Method, known, status, took)
-	at := ended.Local() // in the zone of all other lines
-	// Nobody could be told that a line was lost.
-	if lines, areOurs := linesOf(known.logger); areOurs {
-		_ = lines.access(r.Context(), at, level, appendRequest(attrs, r.Context()))
-	} else {
-		_ = known.logger.Handler().Handle(r.Context(), accessRecord(at, level, attrs))
-	}
-}
-
-// linesOf is what a logger of ours writes lines of JSON with.
-func linesOf(logger *slog.Logger) (lineHandler, bool) {
-	if named, areOurs := logger.Handler().(requestHandler); areOurs {
-		lines, areOurs := named.Handler.(lineHandler)
-		return lines, areOurs
-	}
-	return lineHandler{}, false
-}
-
-const (
-	accessMessage   = "request"
-	mostAccessAttrs = 11
-)
-
-// accessRecord is without the place in the program that logs: it costs time to find, and nobody is shown it.
-func accessRecord(at time.Time, level slog.Level, attrs []slog.Attr) slog.Record {
-	line := slog.NewRecord(at, level, accessMessage, 0)
-	line.AddAttrs(attrs...)
-	return line
-}
-
-// appendAccess adds what the line of a request tells of it.
-func appendAccess(attrs []slog.Attr, method string, known *info, status int, took time.Duration) []slog.Attr {
-	attrs = append(attrs, slog.String("method", knownMethod(method)), slog.String("route", known.route),
+	attrs := make([]slog.Attr, 0, 11)
+	attrs = append(attrs, slog.String("method", knownMethod(r.Method)), slog.String("route", known.route),
 		slog.Int("status", status), slog.Float64("duration_ms", milliseconds(took)), slog.String("client_ip", addressText(known.clientIP)))
 	if known.session != "" {
 		attrs = append(attrs, slog.String("session", known.session))
@@ -138,7 +105,21 @@ func appendAccess(attrs []slog.Attr, method string, known *info, status int, too
 	if known.caller.KeyID != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant_id", known.caller.TenantID.String()), slog.String("key_id", known.caller.KeyID.String()))
 	}
-	return attrs
+	// Without the place in the program that logs: it costs time to find, and nobody is shown it.
+	line := slog.NewRecord(ended.Local(), level, "request", 0) // in the zone of all other lines
+	line.AddAttrs(appendRequest(attrs, r.Context())...)
+	_ = writeAccess(r.Context(), known.logger.Handler(), line) // nobody could be told
+}
+
+// writeAccess hands a line with all its attributes on, to wait for others of its kind where that is known.
+func writeAccess(ctx context.Context, handler slog.Handler, line slog.Record) error {
+	if named, isOurs := handler.(requestHandler); isOurs {
+		handler = named.Handler
+	}
+	if lines, areOurs := handler.(lineHandler); areOurs {
+		return lines.gather(ctx, line)
+	}
+	return handler.Handle(ctx, line)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -35,58 +35,43 @@ var lineRooms = sync.Pool{New: func() any {
 }}
 
 func (h lineHandler) Handle(ctx context.Context, line slog.Record) error {
+	return h.put(ctx, line, h.out.put)
+}
+
+// gather writes the line of a request, which may wait for others of its kind.
+func (h lineHandler) gather(ctx context.Context, line slog.Record) error {
+	return h.put(ctx, line, h.out.gather)
+}
+
+func (h lineHandler) put(ctx context.Context, line slog.Record, put func([]byte) error) error {
 	room := lineRooms.Get().(*[]byte)
 	defer lineRooms.Put(room)
-	text, plain := appendHead((*room)[:0], line.Time, line.Level, line.Message)
-	line.Attrs(func(a slog.Attr) bool {
-		if plain {
-			text, plain = appendAttr(text, a)
-		}
-		return plain
-	})
+	text, plain := appendLine((*room)[:0], line)
 	if !plain {
 		return h.Handler.Handle(ctx, line)
 	}
-	_, err := h.out.Write(endLine(text))
-	return err
+	return put(text)
 }
 
-// access writes the line of a request, which may wait for others of its kind.
-func (h lineHandler) access(ctx context.Context, at time.Time, level slog.Level, attrs []slog.Attr) error {
-	room := lineRooms.Get().(*[]byte)
-	defer lineRooms.Put(room)
-	text, plain := appendHead((*room)[:0], at, level, accessMessage)
-	for _, a := range attrs {
-		if plain {
-			text, plain = appendAttr(text, a)
+// appendLine writes a line, or says that it is not plain.
+func appendLine(dst []byte, line slog.Record) (text []byte, plain bool) {
+	if line.Time.IsZero() || !isPlain(line.Message) {
+		return nil, false
+	}
+	dst = line.Time.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
+	dst = append(append(dst, `","level":"`...), line.Level.String()...)
+	dst = append(append(dst, `","msg":"`...), line.Message...)
+	dst = append(dst, '"')
+	plain = true
+	line.Attrs(func(a slog.Attr) bool {
+		if plain = isPlain(a.Key) && a.Key != ""; plain {
+			dst = append(append(append(dst, ',', '"'), a.Key...), '"', ':')
+			dst, plain = appendPlain(dst, a.Value)
 		}
-	}
-	if !plain {
-		return h.Handler.Handle(ctx, accessRecord(at, level, attrs))
-	}
-	return h.out.gather(endLine(text))
+		return plain
+	})
+	return append(dst, '}', '\n'), plain
 }
-
-// appendHead writes how a line begins, or says that it is not plain.
-func appendHead(dst []byte, at time.Time, level slog.Level, message string) (text []byte, plain bool) {
-	if at.IsZero() || !isPlain(message) {
-		return dst, false
-	}
-	dst = at.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
-	dst = append(append(dst, `","level":"`...), level.String()...)
-	dst = append(append(dst, `","msg":"`...), message...)
-	return append(dst, '"'), true
-}
-
-func appendAttr(dst []byte, a slog.Attr) (text []byte, plain bool) {
-	if !isPlain(a.Key) || a.Key == "" {
-		return dst, false
-	}
-	dst = append(append(append(dst, ',', '"'), a.Key...), '"', ':')
-	return appendPlain(dst, a.Value)
-}
-
-func endLine(text []byte) []byte { return append(text, '}', '\n') }
 
 func appendPlain(dst []byte, value slog.Value) (text []byte, plain bool) {
 	switch value.Kind() {
@@ -132,11 +117,14 @@ type inTurn struct {
 	isFetched bool
 }
 
-// Write writes a line at once, after those that wait.
-func (w *inTurn) Write(line []byte) (int, error) {
+// Write writes a line of slog's own at once.
+func (w *inTurn) Write(line []byte) (int, error) { return len(line), w.put(line) }
+
+// put writes a line at once, after those that wait.
+func (w *inTurn) put(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(line), errors.Join(w.flush(), w.write(line))
+	return errors.Join(w.flush(), w.write(line))
 }
 
 // gather has a line written with those of the requests that end in the same instant: nobody waits for them, and who is
@@ -144,8 +132,7 @@ func (w *inTurn) Write(line []byte) (int, error) {
 // a process that is killed is the lines of that instant.
 func (w *inTurn) gather(line []byte) error {
 	if !w.gathers {
-		_, err := w.Write(line)
-		return err
+		return w.put(line)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

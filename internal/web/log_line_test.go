@@ -92,13 +92,19 @@ func (p *pieces) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+func requestLine(at time.Time, attrs ...slog.Attr) slog.Record {
+	line := slog.NewRecord(at, slog.LevelInfo, "request", 0)
+	line.AddAttrs(attrs...)
+	return line
+}
+
 // TestALineOfARequestIsNotKept has one come alone, and nobody after it.
 func TestALineOfARequestIsNotKept(t *testing.T) {
 	t.Parallel()
 	file := &pieces{each: make(chan struct{}, 1)}
 	lines := lineHandler{nil, &inTurn{to: file, gathers: true}}
 	for i := range 3 {
-		if err := lines.access(t.Context(), time.Unix(1, 0).UTC(), slog.LevelInfo, []slog.Attr{slog.Int("number", i)}); err != nil {
+		if err := lines.gather(t.Context(), requestLine(time.Unix(1, 0).UTC(), slog.Int("number", i))); err != nil {
 			t.Fatal(err)
 		}
 		<-file.each
@@ -121,7 +127,7 @@ func TestLinesWaitForWhoFetchesThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := out.Write([]byte("at once\n")); err != nil {
+	if err := out.put([]byte("at once\n")); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]byte{bytes.Repeat(line, inOnePiece), line, []byte("at once\n")}
@@ -141,11 +147,9 @@ func TestLinesOfRequestsAreWhole(t *testing.T) {
 	var all sync.WaitGroup
 	for caller := range callers {
 		all.Go(func() {
-			attrs := []slog.Attr{slog.Int("caller", caller), slog.Int("number", 0), slog.String("route", "/api/v1/sessions/{token}")}
 			for number := range each {
-				attrs[1] = slog.Int("number", number)
-				attrs[2] = slog.String("route", []string{"/plain", "/with a \"mark\""}[number*caller%2])
-				_ = lines.access(t.Context(), time.Now(), slog.LevelInfo, attrs)
+				route := slog.String("route", []string{"/plain", "/with a \"mark\""}[number*caller%2])
+				_ = lines.gather(t.Context(), requestLine(time.Now(), slog.Int("caller", caller), slog.Int("number", number), route))
 			}
 			slog.New(lines).Warn("the last", "caller", caller, "number", each, "error", errors.New("not plain"))
 		})
