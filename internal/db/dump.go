@@ -194,9 +194,12 @@ func (r *firstError) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// CheckVacant refuses a path at which a database lies, or what one has left.
+// CheckVacant refuses a path at which a database lies, or what one has left, or that is none for a database.
 func CheckVacant(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+	if err := checkName(path); err != nil {
+		return err
+	}
+	for _, suffix := range append([]string{""}, besideSuffixes...) {
 		if _, err := os.Stat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is in the way: move it elsewhere together with all files of that name (-wal, -shm)", path+suffix)
 		}

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -154,7 +155,7 @@ func (s *sqlite) intact() error {
 // ownFile makes sure that the file is there and nobody but its owner can read it,
 // whatever the umask. SQLite gives the files beside it (-wal, -shm) the same mode.
 func ownFile(path string) error {
-	if err := checkNoDraft(path); err != nil {
+	if err := cmp.Or(checkName(path), checkNoDraft(path)); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownerOnly)
@@ -170,6 +171,22 @@ func ownFile(path string) error {
 		}
 		if err := os.Chmod(path+suffix, ownerOnly); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+	}
+	return nil
+}
+
+// besideSuffixes end the names of what SQLite puts beside a database.
+var besideSuffixes = []string{"-wal", "-shm", "-journal"}
+
+// checkName refuses a name by which SQLite would keep nothing, or find a log in place of a database.
+func checkName(path string) error {
+	if path == ":memory:" {
+		return errors.New("SQLite takes this name for a database in memory, which is gone with the process: give the path of a file")
+	}
+	for _, suffix := range besideSuffixes {
+		if strings.HasSuffix(path, suffix) {
+			return fmt.Errorf("SQLite names what it puts beside a database with %s at the end: give the database another name", suffix)
 		}
 	}
 	return nil

@@ -284,3 +284,21 @@ func TestFilesBesideADatabaseBelongToItsOwner(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesThatKeepNothingAreRefused: SQLite would take the one for memory, and the other for the log of another database.
+func TestNamesThatKeepNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, name := range []string{":memory:", filepath.Join(folder, "sepad.db-wal"), filepath.Join(folder, "sepad.db-shm"), filepath.Join(folder, "sepad.db-journal")} {
+		if engine, err := openSQLite(t.Context(), name, Options{}); err == nil {
+			t.Errorf("%s was opened", name)
+			_ = engine.close()
+		}
+		if err := CheckVacant(name); err == nil {
+			t.Errorf("a database may be restored or moved to %s", name)
+		}
+		if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s lies there: %v", name, err)
+		}
+	}
+}
