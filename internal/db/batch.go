@@ -7,7 +7,7 @@ import (
 
 // batchSizes are the numbers of rows that one statement may name. Few sizes make
 // few texts, which the databases then know as prepared statements.
-var batchSizes = []int{128, 32, 8, 1}
+var batchSizes = []int{128, 64, 32, 16, 8, 4, 2, 1}
 
 // listSizes are the numbers of single values that one statement may list.
 var listSizes = append([]int{1024}, batchSizes...)

@@ -22,6 +22,9 @@ const (
 	// put into line, and how often a process tries for an endpoint that another
 	// one has.
 	lookEvery = 500 * time.Millisecond
+	// looksInAPass is how many times a drain that has something to send looks away from the line
+	// before it reads it from the beginning.
+	looksInAPass = 10
 	// readSoon lets several events come together before a busy drain reads them.
 	readSoon = 5 * time.Millisecond
 	// readAhead is how many deliveries are read at a time, lowWater how few are
@@ -59,6 +62,7 @@ type drain struct {
 	found   chan found
 	last    uuid.UUID              // how far this pass has read
 	pass    int                    // grows when reading begins anew
+	looks   int                    // since it did
 	isDry   bool                   // there was nothing more to read
 	trouble error                  // why reading failed last
 	done    []store.DeliveryResult // written while a read was under way
@@ -70,6 +74,7 @@ type drain struct {
 
 	results []store.DeliveryResult // not yet being written
 	writing bool
+	turned  chan func() // it is this drain's turn to write; what ends it
 	written chan written
 
 	flushAt <-chan time.Time // nil while nothing waits to be written
@@ -120,7 +125,7 @@ func (d *Deliverer) newDrain(e store.Endpoint, lease store.Lease, again <-chan s
 	return &drain{
 		Deliverer: d, endpoint: e, tenant: d.Store.Tenant(e.TenantID), again: again, state: lease.State, saved: lease.State, nextRetry: lease.NextRetry,
 		backlog: &backlog{clock: d.Real}, inHand: map[uuid.UUID]struct{}{}, window: 1, finished: make(chan *outcome, maxInHand),
-		found: make(chan found, 1), written: make(chan written, 1),
+		found: make(chan found, 1), turned: make(chan func(), 1), written: make(chan written, 1),
 	}
 }
 
@@ -152,6 +157,8 @@ func (r *drain) run(ctx context.Context, setupVersion int64) (outlook, error) {
 			r.concludeAll(ctx, o)
 		case f := <-r.found:
 			r.addFound(f)
+		case end := <-r.turned:
+			r.record(end)
 		case w := <-r.written:
 			if err := r.afterWrite(w); err != nil {
 				return outlook{}, err
@@ -253,14 +260,18 @@ func (r *drain) addFresh(f found) {
 // reread begins a new pass, which also sees what was committed late and is
 // older than the last one read.
 func (r *drain) reread() {
-	r.isDry, r.last = false, uuid.Nil
+	r.isDry, r.last, r.looks = false, uuid.Nil, 0
 	r.pass++
 }
 
-// look sees what others have put into line and what may be tried again. While a
-// receiver keeps what is in line waiting, more of it would wait as well.
+// look sees what others have put into line and what may be tried again. What is found
+// while something waits would wait behind it, and what has been sent is still in line
+// until its result is written.
 func (r *drain) look(ctx context.Context) {
-	if waiting, _ := r.backlog.state(); r.moves || waiting == 0 {
+	r.looks++
+	waiting, _ := r.backlog.state()
+	isIdle := waiting == 0 && !r.reading && !r.writing && len(r.results) == 0
+	if isIdle || r.moves && r.looks >= looksInAPass {
 		r.reread()
 	}
 	r.moves = false

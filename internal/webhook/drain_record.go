@@ -81,16 +81,22 @@ func (r *drain) write() {
 	}
 }
 
-// flush writes what there is, beside everything else, one write at a time.
+// flush writes what there is, beside everything else, one write at a time. What comes
+// until it is this drain's turn is written with it.
 func (r *drain) flush() {
 	if r.writing || len(r.results) == 0 {
 		return
 	}
-	r.flushAt = nil
+	r.flushAt, r.writing = nil, true
+	go func() { r.turned <- r.turn() }()
+}
+
+// record writes what there is in the turn that has come.
+func (r *drain) record(end func()) {
 	results, state, isNew := r.results, r.state, r.state != r.saved
-	r.results, r.saved, r.writing = nil, r.state, true
+	r.flushAt, r.results, r.saved = nil, nil, r.state
 	go func() {
-		r.written <- written{results, r.insist(func(tx *store.Tx) error {
+		r.written <- written{results, r.insist(end, func(tx *store.Tx) error {
 			tx.RecordDeliveries(r.endpoint, results)
 			if isNew {
 				tx.SaveEndpoint(r.endpoint, r.owner, state)
@@ -100,12 +106,14 @@ func (r *drain) flush() {
 	}()
 }
 
-// insist writes, also to a database that is away for a moment.
-func (r *drain) insist(work func(*store.Tx) error) (err error) {
+// insist writes in a turn, and in further ones to a database that is away for a moment.
+func (r *drain) insist(end func(), work func(*store.Tx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), writePatience)
 	defer cancel()
 	for {
-		if err = r.inTurn(ctx, work); err == nil {
+		err := r.Store.Write(ctx, r.Clock.Now(), work)
+		end()
+		if err == nil {
 			return nil
 		}
 		select {
@@ -113,12 +121,8 @@ func (r *drain) insist(work func(*store.Tx) error) (err error) {
 			return err
 		case <-time.After(writePause):
 		}
+		end = r.turn()
 	}
-}
-
-func (r *drain) inTurn(ctx context.Context, work func(*store.Tx) error) error {
-	defer r.turn()()
-	return r.Store.Write(ctx, r.Clock.Now(), work)
 }
 
 // afterWrite lets go of what has been written.
@@ -186,7 +190,8 @@ func (r *drain) lingers(ctx context.Context) bool {
 func (r *drain) release() (isDue bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), leaseFor)
 	defer cancel()
-	err = r.inTurn(ctx, func(tx *store.Tx) error {
+	defer r.turn()()
+	err = r.Store.Write(ctx, r.Clock.Now(), func(tx *store.Tx) error {
 		if r.state != r.saved {
 			tx.SaveEndpoint(r.endpoint, r.owner, r.state)
 		} else {
