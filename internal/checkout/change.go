@@ -75,7 +75,8 @@ func (c *Checkout) settle(ctx context.Context, setup *merchant.Setup, known paym
 }
 
 // tellContradiction tells a person of an answer that came when something else was
-// recorded: whoever has collected a payment that counts as refused here may do so twice.
+// recorded: whoever has collected a payment that counts as refused here may do so twice, and
+// whoever does not know what it had taken in may be the wrong one.
 func (c *Checkout) tellContradiction(ctx context.Context, known payment.Debit, o payment.Outcome) {
 	if _, err := known.Hear(o); err != nil {
 		c.Logger.ErrorContext(ctx, "a gateway's answer contradicts our records and needs a person",

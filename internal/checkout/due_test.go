@@ -131,6 +131,7 @@ func TestAPendingPaymentIsAskedAboutOnItsDay(t *testing.T) {
 			{"refused", func() { till.Gateway.Answer(declined) }, payment.TransactionDeclined, 0},
 			{"still pending", func() { till.Gateway.Answer(pending) }, payment.TransactionPending, 24 * time.Hour},
 			{"no answer", func() { till.Gateway.Silence() }, payment.TransactionPending, 24 * time.Hour},
+			{"denied", func() { till.Gateway.Answer(lost) }, payment.TransactionPending, 24 * time.Hour},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				settles := till.Time.Now().Add(time.Hour)
@@ -150,6 +151,9 @@ func TestAPendingPaymentIsAskedAboutOnItsDay(t *testing.T) {
 				}
 				if got := till.Debit(t, paid.Transaction.ID).Transaction; got.Status != c.want || !got.SettleDueAt.Equal(due) {
 					t.Errorf("the payment is %s, due at %s", got.Status, got.SettleDueAt)
+				}
+				if isTold := strings.Contains(till.Log(), "contradicts our records"); isTold != (c.name == "denied") {
+					t.Errorf("a person is told: %t", isTold)
 				}
 				till.Gateway.Answer(declined)
 				till.Time.Pass(48 * time.Hour)

@@ -140,6 +140,7 @@ func (c *Checkout) statusOf(ctx context.Context, setup *merchant.Setup, d paymen
 		MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, Abandon: t.IsAbandoned(), At: at,
 	})
 	if err == nil && !d.IsAnsweredBy(outcome) {
+		c.tellContradiction(ctx, d, outcome)
 		err = errNoAnswer
 	}
 	return outcome, err

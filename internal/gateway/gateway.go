@@ -93,7 +93,8 @@ type Verifier interface {
 }
 
 // StatusReader is a gateway that can be asked what became of a payment. It
-// answers VerdictLost for one that it never got.
+// answers VerdictLost for one that it surely never got: nothing less, for the
+// payment is given up then and may be made again.
 type StatusReader interface {
 	Status(ctx context.Context, l Lookup) (payment.Outcome, error)
 }

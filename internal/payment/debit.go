@@ -60,6 +60,9 @@ type Policy struct {
 // is about follows from where the debit stands.
 func (d Debit) Settle(o Outcome, policy Policy, now time.Time) (c Change, err error) {
 	c = changeOf(d)
+	if d.IsDeniedBy(o) {
+		o = Undecided
+	}
 	if d.Refund != nil {
 		return c, c.settleRefund(o, now)
 	}
@@ -101,7 +104,14 @@ func (d Debit) Waits(earlier Debit) bool {
 // IsAnsweredBy tells whether an outcome says anything about the debit: there is
 // no payer who could confirm a rebill or a refund.
 func (d Debit) IsAnsweredBy(o Outcome) bool {
-	return o.Verdict != VerdictVerify || d.Asked().SessionID != nil
+	return (o.Verdict != VerdictVerify || d.Asked().SessionID != nil) && !d.IsDeniedBy(o)
+}
+
+// IsDeniedBy tells that a gateway says it never got what it had taken in. It may be asked at another
+// address or account, or have put the payment away, and collect it all the same: nothing follows from
+// such an answer, as the payment would be collected a second time.
+func (d Debit) IsDeniedBy(o Outcome) bool {
+	return o.Verdict == VerdictLost && !d.Asked().ProcessedAt.IsZero() && !d.Asked().IsDeclined()
 }
 
 // Hear holds an outcome that a processor reports unasked against what is known,
@@ -111,6 +121,8 @@ func (d Debit) Hear(o Outcome) (changes bool, err error) {
 	t := d.Asked()
 	declined := t.IsDeclined()
 	switch {
+	case d.IsDeniedBy(o):
+		return false, ErrContradicts
 	case t.IsDecided() && (o.Verdict == VerdictApproved && declined || o.Verdict == VerdictDeclined && !declined):
 		return false, ErrContradicts
 	case t.IsDecided():

@@ -113,6 +113,26 @@ func TestWhoseAnswerIsWaitedFor(t *testing.T) {
 	}
 }
 
+// TestWhatWasTakenInIsNotLost, whatever its gateway says of it later.
+func TestWhatWasTakenInIsNotLost(t *testing.T) {
+	t.Parallel()
+	asked, lost := submitted(t), Outcome{Verdict: VerdictLost}
+	for name, test := range map[string]struct {
+		of           Debit
+		denied, news bool
+	}{
+		"one that may not have arrived": {asked, false, true},
+		"one that awaits verification":  {awaiting(t), false, true},
+		"one that was taken in":         {accepted(t).Debit, true, false},
+		"one that was collected":        {settle(t, asked, collected, noon).Debit, true, false},
+		"one that was refused":          {settle(t, asked, Outcome{Verdict: VerdictDeclined}, noon).Debit, false, false},
+	} {
+		if news, err := test.of.Hear(lost); test.of.IsDeniedBy(lost) != test.denied || news != test.news || (err != nil) != test.denied {
+			t.Errorf("%s: denied %t, news %t: %v", name, test.of.IsDeniedBy(lost), news, err)
+		}
+	}
+}
+
 func TestARebillOfNothingThatIsDueIsNotBegun(t *testing.T) {
 	t.Parallel()
 	sub, first := subscribed(t, monthly)

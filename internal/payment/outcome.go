@@ -71,7 +71,8 @@ const (
 	// VerdictUnsent: no connection was made, so nothing can have been taken
 	// and no attempt is used up.
 	VerdictUnsent Verdict = "unsent"
-	// VerdictLost: asked later, the gateway says that it never got the payment.
+	// VerdictLost: asked later, the gateway says that it never got the payment. It says so in vain
+	// of one that it had taken in (Debit.IsDeniedBy).
 	VerdictLost Verdict = "lost"
 )
 

@@ -75,6 +75,7 @@ func TestSettledRefundsTell(t *testing.T) {
 		"pending":               {[]Verdict{VerdictPending}, []EventKind{created}, TransactionPending, 0},
 		"pending, asked twice":  {[]Verdict{VerdictPending, VerdictPending}, []EventKind{created}, TransactionPending, 0},
 		"pending, then settled": {[]Verdict{VerdictPending, VerdictApproved}, []EventKind{created, changed, changed}, TransactionApproved, 0},
+		"pending, then denied":  {[]Verdict{VerdictPending, VerdictLost}, []EventKind{created}, TransactionPending, 0},
 		"pending, then refused": {[]Verdict{VerdictPending, VerdictDeclined}, []EventKind{created, changed}, TransactionDeclined, 29_99},
 	} {
 		t.Run(name, func(t *testing.T) {

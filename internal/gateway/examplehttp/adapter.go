@@ -69,7 +69,9 @@ func (a *Adapter) Verify(ctx context.Context, v gateway.Verification) (payment.O
 }
 
 // Status asks what became of a payment or a refund. The provider surely never
-// got what it does not know by our reference.
+// got what it does not know by our reference, and keeps it for as long as we ask:
+// of one that forgets, "not known" would be an error, for the payment would be
+// made again.
 func (a *Adapter) Status(ctx context.Context, l gateway.Lookup) (payment.Outcome, error) {
 	ask := a.client.ask
 	path := paymentPath(l.MerchantTransactionID)

@@ -3,6 +3,7 @@ package examplehttp
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -68,6 +69,18 @@ func TestSettings(t *testing.T) {
 		}})
 		if len(mistakes) != 1 || mistakes[0].Setting != settingAddress {
 			t.Errorf("gave %v", mistakes)
+		}
+	})
+	t.Run("at a wrong address no payment is lost", func(t *testing.T) {
+		t.Parallel()
+		g := open(newProvider(t))
+		g.Account.Settings[settingAddress] = strings.TrimSuffix(g.Account.Settings[settingAddress].(string), "/v1")
+		client, err := gateway.NewClient(g.Kind, g.Account, gateway.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := client.Status(t.Context(), gateway.Lookup{MerchantTransactionID: "TXN-1"}); err == nil {
+			t.Errorf("gave %+v", o)
 		}
 	})
 	t.Run("a wrong key leaves a payment unknown: who refuses us says nothing of it", func(t *testing.T) {

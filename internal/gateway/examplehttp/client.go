@@ -99,6 +99,14 @@ func (c client) ask(ctx context.Context, path string) (payment.Outcome, error) {
 	return c.call(ctx, gateway.Request{Method: http.MethodGet, Path: path, Header: http.Header{}})
 }
 
+// errorBody is how the provider names an error.
+type errorBody struct {
+	Error string `json:"error"`
+}
+
+// unknownReference is its name for one: it never got what goes by our reference.
+const unknownReference = "unknown_reference"
+
 // errMissing is the provider's word that it knows nothing of the kind.
 var errMissing = errors.New("examplehttp: the provider does not know it")
 
@@ -106,7 +114,8 @@ func isMissing(err error) bool { return errors.Is(err, errMissing) }
 
 // call makes sense of an answer by its status. 422 is a refusal of the payment;
 // what else is no success (a wrong key, too many calls, a fault over there) says
-// nothing certain about the payment and is an error.
+// nothing certain about the payment and is an error. Nor does a 404 by itself: a
+// wrong address and whatever stands in between say it as well, of every payment.
 func (c client) call(ctx context.Context, r gateway.Request) (payment.Outcome, error) {
 	r.Header.Set("Authorization", "Bearer "+c.key)
 	r.Header.Set("Accept", "application/json")
@@ -117,7 +126,11 @@ func (c client) call(ctx context.Context, r gateway.Request) (payment.Outcome, e
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusCreated, http.StatusUnprocessableEntity:
 	case http.StatusNotFound:
-		return payment.Outcome{}, errMissing
+		var body errorBody
+		if json.Unmarshal(answer.Body, &body) == nil && body.Error == unknownReference {
+			return payment.Outcome{}, errMissing
+		}
+		fallthrough
 	default:
 		return payment.Outcome{}, fmt.Errorf("the provider answered %d", answer.StatusCode)
 	}

@@ -134,7 +134,7 @@ func (p *provider) change(w http.ResponseWriter, r *http.Request, change func(*h
 	defer p.mu.Unlock()
 	h := p.payments[r.PathValue("reference")]
 	if h == nil || !change(h) {
-		http.Error(w, "{}", http.StatusNotFound)
+		http.Error(w, `{"error": "unknown_reference"}`, http.StatusNotFound)
 		return
 	}
 	write(w, h.answer)
