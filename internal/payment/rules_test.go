@@ -304,7 +304,7 @@ func TestTheDayAfterThePeriodUnderWay(t *testing.T) {
 	t.Parallel()
 	open := NewID()
 	s := january(t)
-	s.OpenTransactionID = &open
+	s.OpenTransactionID, s.Tries = &open, 1
 	ending, err := CancelAtPeriodEnd(s, CancelledByMerchant, on(t, "2026-02-28"))
 	if err != nil || ending.EndsOn != day(t, "2026-03-31") || ending.NextBillingDate != day(t, "2026-02-28") {
 		t.Errorf("while a period is collected it ends on %s, next %s: %v", ending.EndsOn, ending.NextBillingDate, err)

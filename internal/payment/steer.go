@@ -34,7 +34,7 @@ func CancelAtPeriodEnd(s Subscription, by CancelReason, now time.Time) (Subscrip
 		return s, Conflicting("The subscription has no period that ends: it is never billed by itself. Cancel it now.")
 	}
 	s.EndsBy, s.EndsOn = by, next[0]
-	if s.OpenTransactionID == nil || s.NextBillingDate == s.EndsOn {
+	if !s.isBilling() || s.NextBillingDate == s.EndsOn {
 		s.NextBillingDate = Date{}
 	}
 	s.steered(now)
@@ -94,7 +94,7 @@ func (s *Subscription) afterPause(now time.Time) Date {
 	switch {
 	case s.Frequency == "":
 		return Date{}
-	case s.OpenTransactionID != nil:
+	case s.isBilling():
 		return s.PeriodStart(s.periodAfter(now))
 	case s.Tries > 0:
 		return today
@@ -141,7 +141,7 @@ func (s *Subscription) moveRhythm(to Date, now time.Time) error {
 		return errPaused
 	case s.EndsBy != "":
 		return errEnding
-	case s.OpenTransactionID != nil:
+	case s.isBilling():
 		return errBilling
 	case s.Tries > 0:
 		return errPastDue

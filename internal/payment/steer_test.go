@@ -37,7 +37,8 @@ func TestSteeringHasConditions(t *testing.T) {
 	}{
 		"active":       {func(*Subscription) {}, "end pause price date"},
 		"past due":     {func(s *Subscription) { s.Status, s.Tries = SubscriptionPastDue, 1 }, "pause price"},
-		"being billed": {func(s *Subscription) { s.OpenTransactionID = &open }, "end pause price"},
+		"being billed": {func(s *Subscription) { s.OpenTransactionID, s.Tries = &open, 1 }, "end pause price"},
+		"first paid":   {func(s *Subscription) { s.OpenTransactionID = &open }, "end pause price date"},
 		"paused":       {func(s *Subscription) { s.PausedAt, s.NextBillingDate = now, Date{} }, "resume price"},
 		"ending": {func(s *Subscription) {
 			s.EndsBy, s.EndsOn, s.NextBillingDate = CancelledByMerchant, s.NextBillingDate, Date{}
@@ -90,6 +91,37 @@ func TestResumingBillsNoPeriodThatHasBegun(t *testing.T) {
 	owing, _ = PauseSubscription(owing, on(t, "2026-03-02"))
 	if back, err := ResumeSubscription(owing, on(t, "2026-03-09")); err != nil || back.NextBillingDate != day(t, "2026-03-09") || back.Period != 1 {
 		t.Errorf("one that owes is tried on %q: %v", back.NextBillingDate, err)
+	}
+}
+
+// TestAFirstPaymentThatIsPendingIsNoPeriod: the period after it is the next one, whatever is done meanwhile.
+func TestAFirstPaymentThatIsPendingIsNoPeriod(t *testing.T) {
+	t.Parallel()
+	paid := accepted(t, withTerms(monthly))
+	sub, now := *paid.Subscription, noon.Add(time.Hour)
+	if next := sub.Upcoming(2); next[0] != day(t, "2026-04-30") || next[1] != day(t, "2026-05-31") {
+		t.Errorf("it is billed on %v", next)
+	}
+	ending, err := CancelAtPeriodEnd(sub, CancelledByMerchant, now)
+	if err != nil || ending.EndsOn != day(t, "2026-04-30") || !ending.NextBillingDate.IsZero() {
+		t.Errorf("it ends on %s and is billed on %q before: %v", ending.EndsOn, ending.NextBillingDate, err)
+	}
+	if back, err := ResumeSubscription(ending, now); err != nil || back.NextBillingDate != day(t, "2026-04-30") {
+		t.Errorf("taken back, it is billed on %q: %v", back.NextBillingDate, err)
+	}
+	paused, err := PauseSubscription(sub, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ResumeSubscription(paused, now)
+	if err != nil || back.NextBillingDate != day(t, "2026-04-30") || back.Period != 1 {
+		t.Errorf("resumed, it is billed on %q in period %d: %v", back.NextBillingDate, back.Period, err)
+	}
+	settled := paid.Debit
+	settled.Subscription = &ending
+	over := settle(t, settled, collected, on(t, "2026-04-03")).Subscription
+	if !over.NextBillingDate.IsZero() || !over.DueAt().Equal(on(t, "2026-04-30")) {
+		t.Errorf("once it is settled there is something to do at %s, and it is billed on %q", over.DueAt(), over.NextBillingDate)
 	}
 }
 

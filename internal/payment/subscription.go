@@ -174,6 +174,10 @@ func (s Subscription) IsBilled() bool {
 	return s.Status != SubscriptionCancelled && s.PausedAt.IsZero()
 }
 
+// isBilling tells that a rebill of its period is under way. A first payment that its gateway has not settled
+// is none: billing waits for it, and the period after it is still to come.
+func (s Subscription) isBilling() bool { return s.OpenTransactionID != nil && s.Tries > 0 }
+
 // Upcoming are the next days on which the subscription is billed, as long as
 // every try succeeds.
 func (s Subscription) Upcoming(count int) []Date {
@@ -182,7 +186,7 @@ func (s Subscription) Upcoming(count int) []Date {
 		return dates
 	}
 	period := s.Period
-	if s.OpenTransactionID == nil || s.NextBillingDate != s.PeriodStart(period) {
+	if !s.isBilling() || s.NextBillingDate != s.PeriodStart(period) {
 		dates = append(dates, s.NextBillingDate)
 	}
 	for period++; len(dates) < count; period++ {
