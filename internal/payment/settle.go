@@ -15,9 +15,14 @@ const (
 	ResultFailed    ResultStatus = "failed"
 )
 
-// settlementWait is how long a pending payment is left alone when its gateway
-// does not say when it settles.
-const settlementWait = 24 * time.Hour
+const (
+	// settlementWait is how long a pending payment is left alone when its gateway
+	// does not say when it settles.
+	settlementWait = 24 * time.Hour
+	// longestSettlement is how long it is, whatever the gateway says: one that
+	// mistakes the year would never be asked.
+	longestSettlement = 31 * 24 * time.Hour
+)
 
 // settleAttempt is for a payment of a session: an answer to a question closes it.
 func (c *Change) settleAttempt(question Phase, o Outcome, now time.Time) error {
@@ -135,6 +140,9 @@ func (c *Change) moveSession(trigger Trigger, now time.Time) (err error) {
 func settleDue(o Outcome, now time.Time) time.Time {
 	if !o.SettlesAt.After(now) {
 		return now.Add(settlementWait)
+	}
+	if latest := now.Add(longestSettlement); o.SettlesAt.After(latest) {
+		return latest
 	}
 	return o.SettlesAt
 }

@@ -186,10 +186,21 @@ func TestSettleLaterLeavesACancelledSubscription(t *testing.T) {
 	}
 }
 
-func TestADateOfSettlementThatHasPassed(t *testing.T) {
+// TestWhenAGatewayIsAskedAgain: neither at once and for ever nor never, whatever day it names.
+func TestWhenAGatewayIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	s := settle(t, submitted(t), Outcome{Verdict: VerdictPending, SettlesAt: noon.Add(-time.Hour)}, noon)
-	if got := s.Transaction.SettleDueAt; !got.Equal(noon.Add(24 * time.Hour)) {
-		t.Errorf("the gateway is asked again at %s, at once and for ever", got)
+	const days = 24 * time.Hour
+	for name, test := range map[string]struct{ settles, want time.Time }{
+		"on its day":                    {noon.Add(10 * days), noon.Add(10 * days)},
+		"a day later where it has none": {time.Time{}, noon.Add(days)},
+		"or one that has passed":        {noon.Add(-time.Hour), noon.Add(days)},
+		"or one that is now":            {noon, noon.Add(days)},
+		"within a month":                {noon.Add(31 * days), noon.Add(31 * days)},
+		"where it is further off":       {noon.Add(31*days + time.Second), noon.Add(31 * days)},
+		"and in another century":        {noon.AddDate(100, 0, 0), noon.Add(31 * days)},
+	} {
+		if got := settle(t, submitted(t), Outcome{Verdict: VerdictPending, SettlesAt: test.settles}, noon).Transaction.SettleDueAt; !got.Equal(test.want) {
+			t.Errorf("%s: at %s, want %s", name, got, test.want)
+		}
 	}
 }
