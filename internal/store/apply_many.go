@@ -2,7 +2,10 @@ package store
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -32,9 +35,11 @@ func (c *Applied) isPlain() bool {
 	return before == after && after.SettleDueAt.IsZero() && after.Attempt.Phase == ""
 }
 
-// ApplyAll writes changes in the order in which they were decided on. Every row
-// must still be as it was read; otherwise nothing is written and Write gives
-// ErrStale.
+// ApplyAll writes changes, those of one purchase in the order in which they were
+// decided on. Every row must still be as it was read; otherwise nothing is written
+// and Write gives ErrStale. Rows are taken in one order, whatever the order of the
+// changes is, so that units which have some in common wait for each other and never
+// crosswise: payments, orders, subscriptions, chargebacks, as for one change.
 //
 // One goes the way of every change, in a single round trip. Of many, what each
 // has is written together: chargebacks and events as fast as the engine loads
@@ -42,7 +47,7 @@ func (c *Applied) isPlain() bool {
 // else has recorded meanwhile breaks a key, which is why no table stands between.
 func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
 	var plain []Applied
-	for _, c := range changes {
+	for _, c := range slices.SortedStableFunc(slices.Values(changes), byPurchase) {
 		if len(changes) == 1 || !c.isPlain() {
 			tx.Apply(c.Change, c.Events)
 		} else {
@@ -52,13 +57,13 @@ func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
 	if len(plain) == 0 {
 		return nil
 	}
-	for _, c := range slices.SortedFunc(slices.Values(plain), byPayment) { // in one order, as whoever else comes
+	for _, c := range plain {
 		tx.requireUnrecorded(c.Change)
 	}
-	if err := tx.loadChargebacks(plain); err != nil {
+	if err := tx.stepTogether(tenantID, plain); err != nil {
 		return err
 	}
-	if err := tx.stepTogether(tenantID, plain); err != nil {
+	if err := tx.loadChargebacks(plain); err != nil {
 		return err
 	}
 	for _, c := range plain {
@@ -85,24 +90,39 @@ func (tx *Tx) requireUnrecorded(c payment.Change) {
 	}
 }
 
-// byPayment puts chargebacks in the order of their payments.
-func byPayment(a, b Applied) int {
-	of := func(c Applied) (id uuid.UUID) {
-		if c.Chargeback != nil && c.Chargeback.TransactionID != nil {
-			id = *c.Chargeback.TransactionID
-		}
-		return id
+// purchase is what a change is about: what hangs together has the same.
+func (c *Applied) purchase() uuid.UUID {
+	switch {
+	case c.Subscription != nil:
+		return c.Subscription.ID
+	case c.Order != nil:
+		return c.Order.ID
+	case c.Transaction.ID != uuid.Nil:
+		return c.Transaction.ID
+	case c.Chargeback != nil && c.Chargeback.TransactionID != nil:
+		return *c.Chargeback.TransactionID
+	default:
+		return uuid.Nil
 	}
-	first, second := of(a), of(b)
+}
+
+func byPurchase(a, b Applied) int {
+	first, second := a.purchase(), b.purchase()
 	return bytes.Compare(first[:], second[:])
 }
 
+// byName puts chargebacks in the order of the key that two units may both want to write.
+func byName(a, b Applied) int {
+	return strings.Compare(a.Chargeback.MerchantTransactionID, b.Chargeback.MerchantTransactionID)
+}
+
 func (tx *Tx) loadChargebacks(changes []Applied) error {
-	var rows []db.BulkRow
-	for _, c := range changes {
-		if c.IsNew {
-			rows = append(rows, db.ValueRow(Chargebacks.Values(c.Chargeback)))
-		}
+	isKnown := func(c Applied) bool { return !c.IsNew }
+	recorded := slices.DeleteFunc(slices.Clone(changes), isKnown)
+	slices.SortFunc(recorded, byName)
+	rows := make([]db.BulkRow, len(recorded))
+	for i := range recorded {
+		rows[i] = db.ValueRow(Chargebacks.Values(recorded[i].Chargeback))
 	}
 	err := tx.Load("chargebacks", Chargebacks.Names(), rows)
 	if db.IsKey(err, "chargebacks_merchant_transaction_id_key") {
@@ -132,20 +152,28 @@ func (tx *Tx) stepTogether(tenantID uuid.UUID, changes []Applied) error {
 			purchases.add(string(c.Before.Order.Status), string(c.Order.Status), c.Order.ID)
 			c.Before.Order = c.Order
 		}
-		tx.changeRest(c.Change)
 	}
 	err := tx.takeSteps(payments, `UPDATE transactions SET status = $2, settle_due_at = NULL, updated_at = $3
 		WHERE tenant_id = $1 AND status = $4 AND in_flight IS NULL AND id IN `, tenantID)
 	if err != nil {
 		return err
 	}
-	return tx.takeSteps(purchases, `UPDATE orders SET status = $2, updated_at = $3 WHERE tenant_id = $1 AND status = $4 AND id IN `, tenantID)
+	err = tx.takeSteps(purchases, `UPDATE orders SET status = $2, updated_at = $3 WHERE tenant_id = $1 AND status = $4 AND id IN `, tenantID)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Before.Transaction.ID != uuid.Nil {
+			tx.changeRest(c.Change)
+		}
+	}
+	return nil
 }
 
 // step is from one status to another; steps are who makes which.
 type (
 	step  struct{ from, to string }
-	steps map[step][]any
+	steps map[step][]uuid.UUID
 )
 
 func (s steps) add(from, to string, id uuid.UUID) {
@@ -157,10 +185,16 @@ func (s steps) add(from, to string, id uuid.UUID) {
 
 // takeSteps has rows take their steps, all of them or none.
 func (tx *Tx) takeSteps(all steps, update string, tenantID uuid.UUID) error {
-	for made, ids := range all {
+	inOrder := func(a, b step) int { return cmp.Or(strings.Compare(a.from, b.from), strings.Compare(a.to, b.to)) }
+	for _, made := range slices.SortedFunc(maps.Keys(all), inOrder) {
+		ids := all[made]
+		slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 		for batch := range db.InLists(ids) {
-			result, err := tx.Query(update+db.Placeholders(5, 1, len(batch))+` RETURNING id`,
-				append([]any{tenantID, made.to, db.Micros(tx.At), made.from}, batch...)...)
+			args := []any{tenantID, made.to, db.Micros(tx.At), made.from}
+			for _, id := range batch {
+				args = append(args, id)
+			}
+			result, err := tx.Query(update+db.Placeholders(5, 1, len(batch))+` RETURNING id`, args...)
 			moved, err := db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 			if err != nil {
 				return err

@@ -75,7 +75,8 @@ func (tx *Tx) Unstage(tenantID, importID uuid.UUID) {
 }
 
 // InsertStaged makes transactions of the staged lines whose reference is new, and
-// gives their ids.
+// gives their ids. Files are in any order, and two that have lines in common must not wait for
+// each other crosswise.
 func (tx *Tx) InsertStaged(tenantID, importID, gatewayID uuid.UUID, source payment.Source) ([]uuid.UUID, error) {
 	result, err := tx.Query(`
 		INSERT INTO transactions (tenant_id, id, gateway_id, merchant_transaction_id, gateway_reference, processor_id, status, type,
@@ -87,6 +88,7 @@ func (tx *Tx) InsertStaged(tenantID, importID, gatewayID uuid.UUID, source payme
 			s.currency, '', $4, '', s.iban_masked, s.iban_country, s.bic, '', s.holder_name, s.email, s.mandate_reference,
 			s.mandate_at, 0, 0, '', '', '', '', '', '', s.processed_at, $5, $5
 		FROM staged_transactions s WHERE s.tenant_id = $1 AND s.import_id = $2
+		ORDER BY s.merchant_transaction_id, s.line
 		ON CONFLICT (tenant_id, merchant_transaction_id) DO NOTHING
 		RETURNING id`, tenantID, importID, gatewayID, string(source), db.Micros(tx.At))
 	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
