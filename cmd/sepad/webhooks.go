@@ -186,11 +186,18 @@ func (c *webhooksResendCommand) resendFailed(p *program, st *store.Store) error 
 	if !before.IsZero() {
 		before = before.Add(time.Second) // the second that was named belongs to the range
 	}
-	n, err := webhook.ResendFailed(p.ctx, st, store.Endpoint{TenantID: owner, ProfileID: id}, c.From, before, clock.Real{}.Now())
-	if err != nil {
-		return err
+	failed := store.FailedEvents{Endpoint: store.Endpoint{TenantID: owner, ProfileID: id}, From: c.From, Before: before}
+	for n, left := 0, 1; left > 0; {
+		resent, err := webhook.ResendFailed(p.ctx, st, failed, clock.Real{}.Now())
+		n, left, failed.After = n+resent.Count, resent.Left, resent.Last
+		if err != nil {
+			return fmt.Errorf("after %d deliveries: %w", n, err)
+		}
+		if err := c.tell(p, map[string]int{"resent": n, "left": left}, "%d deliveries are in line, %d are left.", n, left); err != nil {
+			return err
+		}
 	}
-	return c.tell(p, map[string]int{"resent": n}, "%d deliveries are in line.", n)
+	return nil
 }
 
 type webhooksVerifyCommand struct {

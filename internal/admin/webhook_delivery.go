@@ -175,6 +175,7 @@ func (a *Admin) writeDelivery(w http.ResponseWriter, r *http.Request, record lis
 
 type resentBody struct {
 	Resent int `json:"resent"`
+	Left   int `json:"left"`
 }
 
 // resendFailed answers POST /webhook-deliveries/resend/.
@@ -194,11 +195,11 @@ func (a *Admin) resendFailed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	resent, err := webhook.ResendFailed(r.Context(), a.Store, endpoint, from, before, a.Real.Now())
+	resent, err := webhook.ResendFailed(r.Context(), a.Store, store.FailedEvents{Endpoint: endpoint, From: from, Before: before}, a.Real.Now())
 	if err != nil {
 		return err
 	}
-	web.WriteJSON(w, r, http.StatusOK, resentBody{resent})
+	web.WriteJSON(w, r, http.StatusOK, resentBody{resent.Count, resent.Left})
 	return nil
 }
 

@@ -95,11 +95,17 @@ func (d *Dashboard) resendEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	resent, err := webhook.ResendFailed(r.Context(), d.Store, store.Endpoint{TenantID: owner, ProfileID: profileID}, from, before, d.Real.Now())
+	resent, err := webhook.ResendFailed(r.Context(), d.Store, store.FailedEvents{
+		Endpoint: store.Endpoint{TenantID: owner, ProfileID: profileID}, From: from, Before: before,
+	}, d.Real.Now())
 	if err != nil {
 		return err
 	}
-	return d.redirect(w, r, "/dashboard/events/", strconv.Itoa(resent)+" events are in line again.")
+	told := strconv.Itoa(resent.Count) + " events are in line again."
+	if resent.Left > 0 {
+		told += " " + strconv.Itoa(resent.Left) + " are left: send them again as well."
+	}
+	return d.redirect(w, r, "/dashboard/events/", told)
 }
 
 // resendMany is the form that sends many events again.

@@ -215,21 +215,52 @@ func (tx *Tx) Resend(e Endpoint, eventID uuid.UUID) {
 	tx.endPause(e)
 }
 
-// ResendFailed puts an endpoint's failed events back into line that were
-// created from one instant until before another, and counts them. A zero
-// instant is no limit.
-func (tx *Tx) ResendFailed(e Endpoint, from, to time.Time) (int, error) {
-	if to.IsZero() {
-		to = endOfTime
+// FailedEvents are those of an endpoint that were created from one instant until before
+// another, behind an event. A zero instant is no limit.
+type FailedEvents struct {
+	Endpoint
+	From, Before time.Time
+	After        uuid.UUID
+}
+
+const failedEvents = `
+	FROM events WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'failed'
+		AND created_at >= $3 AND created_at < $4 AND id > $5`
+
+func (f FailedEvents) args() []any {
+	if f.Before.IsZero() {
+		f.Before = endOfTime
 	}
-	result, err := tx.Query(`
-		UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
-		WHERE tenant_id = $1 AND webhook_profile_id = $2 AND delivery_status = 'failed'
-			AND created_at >= $3 AND created_at < $4
-		RETURNING id`, e.TenantID, e.ProfileID, max(0, from.UnixMicro()), db.Micros(to))
-	resent, err := db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+	return []any{f.TenantID, f.ProfileID, max(0, f.From.UnixMicro()), db.Micros(f.Before), f.After}
+}
+
+// Failed gives the first of them, in order.
+func (s *Store) Failed(ctx context.Context, f FailedEvents, limit int) ([]uuid.UUID, error) {
+	result, err := s.Query(ctx, `SELECT id`+failedEvents+` ORDER BY id LIMIT $6`, append(f.args(), limit)...)
+	return db.Collect(result, err, scanID)
+}
+
+// CountFailed counts them.
+func (s *Store) CountFailed(ctx context.Context, f FailedEvents) (int, error) {
+	result, err := s.Query(ctx, `SELECT COUNT(*)`+failedEvents, f.args()...)
+	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
+}
+
+// ResendFailed puts those events of an endpoint back into line that have failed and still
+// have, and counts them.
+func (tx *Tx) ResendFailed(e Endpoint, sorted []uuid.UUID) (resent int, err error) {
+	for among, args := range amongLine(e, "id", sorted) {
+		result, err := tx.Query(`
+			UPDATE events SET delivery_status = 'pending', failure_count = 0, next_attempt_at = NULL
+			WHERE delivery_status = 'failed' AND `+among+` RETURNING id`, args...)
+		some, err := db.Collect(result, err, scanID)
+		if err != nil {
+			return 0, err
+		}
+		resent += len(some)
+	}
 	tx.endPause(e)
-	return len(resent), err
+	return resent, nil
 }
 
 // endOfTime is later than anything that a clock of ours can show.

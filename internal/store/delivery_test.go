@@ -193,8 +193,16 @@ func TestWhatIsResentGoesOutAtOnce(t *testing.T) {
 
 func resendAll(t *testing.T, env *storetest.Env, shop storetest.Shop, from, to time.Time, want int) {
 	t.Helper()
+	failed := store.FailedEvents{Endpoint: endpointOf(shop), From: from, Before: to}
+	ids, err := env.Store.Failed(t.Context(), failed, want+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := env.Store.CountFailed(t.Context(), failed); err != nil || left != want {
+		t.Errorf("%d have failed, want %d: %v", left, want, err)
+	}
 	env.Write(t, func(tx *store.Tx) error {
-		resent, err := tx.ResendFailed(endpointOf(shop), from, to)
+		resent, err := tx.ResendFailed(failed.Endpoint, ids)
 		if resent != want {
 			t.Errorf("%d are resent, want %d", resent, want)
 		}

@@ -117,14 +117,38 @@ func TestResendFailed(t *testing.T) {
 			{first.Add(time.Minute), first.Add(2 * time.Hour), 3},
 			{time.Time{}, time.Time{}, 2},
 		} {
-			n, err := ResendFailed(t.Context(), b.Store, b.endpoint, c.from, c.before, b.clock.Now())
-			if err != nil || n != c.want {
-				t.Errorf("from %s before %s: %d, %v", c.from, c.before, n, err)
+			n, err := ResendFailed(t.Context(), b.Store, store.FailedEvents{Endpoint: b.endpoint, From: c.from, Before: c.before}, b.clock.Now())
+			if err != nil || n.Count != c.want || n.Left != 0 {
+				t.Errorf("from %s before %s: %+v, %v", c.from, c.before, n, err)
 			}
 			b.work(t)
 		}
 		b.receiver.wantCalls(t, 10)
 		b.wantStatus(t, late[0], store.DeliveryDelivered, 2)
+	})
+}
+
+// TestManyFailedEventsAreResentSomeAtATime: a unit that takes all of them keeps everybody else from writing on SQLite. What
+// is left is counted, and is found by whoever goes on, which sends none twice.
+func TestManyFailedEventsAreResentSomeAtATime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.events(t, b.endpoint, 3*resendAtOnce+1)
+		env.OutOfLine(t)
+		env.Exec(t, `UPDATE events SET delivery_status = 'failed'`)
+		failed := store.FailedEvents{Endpoint: b.endpoint}
+		for _, want := range []Resent{{Count: 2 * resendAtOnce, Left: resendAtOnce + 1}, {Count: resendAtOnce + 1}, {}} {
+			done, err := resendSome(t.Context(), b.Store, failed, 2, b.clock.Now())
+			if err != nil || done.Count != want.Count || done.Left != want.Left {
+				t.Errorf("%d are in line and %d are left, want %d and %d: %v", done.Count, done.Left, want.Count, want.Left, err)
+			}
+			failed.After = done.Last
+			env.Exec(t, `UPDATE events SET delivery_status = 'failed' WHERE id <= $1`, done.Last.String()) // as a receiver has it that is quick to refuse
+		}
+		if deeds := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM audit_entries WHERE action = 'delivery.resend_failed'`); deeds != 4 {
+			t.Errorf("%d units have put them into line, want 4", deeds)
+		}
 	})
 }
 

@@ -138,14 +138,51 @@ func Resend(ctx context.Context, st *store.Store, eventID uuid.UUID, now time.Ti
 	return record, nil
 }
 
-// ResendFailed sends all failed events of a profile again that were created from
-// one instant until before another, and counts them.
-func ResendFailed(ctx context.Context, st *store.Store, e store.Endpoint, from, before, now time.Time) (resent int, err error) {
-	if err := checkActive(ctx, st, e); err != nil {
-		return 0, err
+const (
+	// resendAtOnce is how many events one unit puts into line: others write beside it.
+	resendAtOnce = 2_000
+	// resendTurns is how many units one call has, which somebody waits for.
+	resendTurns = 50
+)
+
+// Resent is how many events are in line again, and how many have failed behind the
+// last that was looked at.
+type Resent struct {
+	Count, Left int
+	Last        uuid.UUID
+}
+
+// ResendFailed sends failed events of a profile again, some at a time. What is in line
+// stays there when it is broken off; whoever goes on behind the last sends none twice.
+func ResendFailed(ctx context.Context, st *store.Store, failed store.FailedEvents, now time.Time) (done Resent, err error) {
+	if err := checkActive(ctx, st, failed.Endpoint); err != nil {
+		return done, err
 	}
+	return resendSome(ctx, st, failed, resendTurns, now)
+}
+
+func resendSome(ctx context.Context, st *store.Store, failed store.FailedEvents, turns int, now time.Time) (done Resent, err error) {
+	done.Last = failed.After
+	for range turns {
+		failed.After = done.Last
+		ids, err := st.Failed(ctx, failed, resendAtOnce)
+		if err != nil || len(ids) == 0 {
+			return done, err
+		}
+		resent, err := resendThose(ctx, st, failed.Endpoint, ids, now)
+		if err != nil {
+			return done, err
+		}
+		done.Count, done.Last = done.Count+resent, ids[len(ids)-1]
+	}
+	failed.After = done.Last
+	done.Left, err = st.CountFailed(ctx, failed)
+	return done, err
+}
+
+func resendThose(ctx context.Context, st *store.Store, e store.Endpoint, ids []uuid.UUID, now time.Time) (resent int, err error) {
 	err = st.Write(ctx, now, func(tx *store.Tx) error {
-		if resent, err = tx.ResendFailed(e, from, before); err != nil || resent == 0 {
+		if resent, err = tx.ResendFailed(e, ids); err != nil || resent == 0 {
 			return err
 		}
 		tx.Audit(store.Deed{
