@@ -123,6 +123,35 @@ func TestChargesOfAReturnAreToldOnce(t *testing.T) {
 	})
 }
 
+// What a bank takes for a return is told by one of its files and not by another, in any order: it is written down once.
+func TestChargesOfAReturnAreToldInAnyOrder(t *testing.T) {
+	t.Parallel()
+	const reason, charges = `<RtrInf><Rsn><Cd>AM04</Cd></Rsn></RtrInf>`, `<Chrgs><Rcrd><Amt Ccy="EUR">%s</Amt></Rcrd></Chrgs>`
+	told := func(id, form, amount string) string {
+		answer := booking("DBIT", "UPDD", amount, id, form+reason)
+		if form == "" {
+			answer = strings.NewReplacer("BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn", "Stmt>", "Ntfctn>").Replace(answer)
+		}
+		return answer
+	}
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		orders := [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+		for i, id := range b.settled(t, slices.Repeat([]string{apptest.Approved}, len(orders))...) {
+			reference := b.statusOf(t, id).MerchantTransactionID
+			files := []string{told(reference, "", "49.00"), told(reference, fmt.Sprintf(charges, "3.00"), "52.00"), told(reference, fmt.Sprintf(charges, "1.00"), "50.00")}
+			for n, file := range orders[i] {
+				if counts := b.read(t, files[file]); counts.Returned+counts.Known != 1 || (counts.Returned == 1) != (n == 0) {
+					t.Errorf("file %d of %v gives %+v", n, orders[i], counts)
+				}
+			}
+			if fee := storetest.Scalar[int](t, b.Env, `SELECT COALESCE(bank_fee_minor, 0) FROM chargebacks WHERE merchant_transaction_id = $1`, reference); fee != 3_00 {
+				t.Errorf("in the order %v the fee is %d", orders[i], fee)
+			}
+		}
+	})
+}
+
 // A bank may list some of the payments of a booking: what the others come to is not taken for its charges.
 func TestAReturnThatIsNotListedIsNoCharge(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -102,7 +103,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 		if err != nil && payment.KindOf(err) == 0 {
 			return nil, err
 		}
-		if answers[i] = (TakenChargeback{taken, err}); effect.Chargeback == nil {
+		if answers[i] = (TakenChargeback{taken, err}); effect.Chargeback == nil && effect.Fee == nil {
 			continue
 		}
 		if effect.Events, err = webhook.Rows(ctx, c.Store, setup, effect.Change); err != nil {
@@ -129,7 +130,7 @@ func (c *Checkout) takeChargebacks(ctx context.Context, setup *merchant.Setup, r
 func (c *Checkout) lookAgain(ctx context.Context, setup *merchant.Setup, gatewayID uuid.UUID, effects []store.Applied) error {
 	again := ChargebackReport{GatewayID: gatewayID}
 	for _, e := range effects {
-		if e.Chargeback.TransactionID == nil {
+		if e.Chargeback != nil && e.Chargeback.TransactionID == nil {
 			again.Chargebacks = append(again.Chargebacks, ReportedChargeback{Chargeback: *e.Chargeback})
 		}
 	}
@@ -296,12 +297,13 @@ func (k *reportedOn) take(r ReportedChargeback, policy func(*payment.Subscriptio
 		earlier = k.waiting(paid.Transaction, r)
 	}
 	change, taken, err := payment.TakeChargeback(paid, earlier, recorded, r.Chargeback, holds, now)
-	if change.Chargeback == nil {
+	known := cmp.Or(change.Chargeback, change.Fee)
+	if known == nil {
 		return store.Applied{}, taken, err
 	}
-	k.chargebacks[change.Chargeback.MerchantTransactionID] = change.Chargeback
-	if of := change.Chargeback.TransactionID; of != nil {
-		k.recorded[*of] = change.Chargeback
+	k.chargebacks[known.MerchantTransactionID] = known
+	if of := known.TransactionID; of != nil {
+		k.recorded[*of] = known
 	}
 	if paid != nil && change.Transaction.ID != uuid.Nil {
 		k.keep(change.Debit)

@@ -158,6 +158,66 @@ func TestReportedChargebacks(t *testing.T) {
 	})
 }
 
+// TestWhatABankTakesForAReturnIsTheMostThatIsTold, in whatever order and by whatever names, alone or together, and whether
+// the payment is known before or comes last.
+func TestWhatABankTakesForAReturnIsTheMostThatIsTold(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup := till.Setup(t, till.Shop)
+		take := func(reports ...checkout.ReportedChargeback) []checkout.TakenChargeback {
+			t.Helper()
+			taken, err := till.TakeChargebacks(t.Context(), setup, checkout.ChargebackReport{GatewayID: till.Shop.Gateway.ID, Source: payment.ChargebackImported, Chargebacks: reports})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return taken
+		}
+		for _, order := range [][]payment.Minor{{0, 100, 300}, {300, 100, 0}, {100, 0, 300}, {0, 300, 300}, {300, 0, 0}} {
+			for _, way := range []string{"one by one", "together", "before the payment", "as the payment comes"} {
+				var reports []checkout.ReportedChargeback
+				paid := till.Paid(t, payment.Outcome{Verdict: payment.VerdictApproved, GatewayReference: "GW-" + payment.NewID().String()}).Transaction
+				name := paid.MerchantTransactionID
+				switch way {
+				case "before the payment":
+					name = "TXN-" + payment.NewID().String()
+				case "as the payment comes":
+					till.Env.InsertChargebacks(t, []payment.Chargeback{{
+						ID: payment.NewID(), TenantID: till.Shop.ID, GatewayID: till.Shop.Gateway.ID, MerchantTransactionID: name, AmountMinor: paid.AmountMinor,
+						Currency: "EUR", ReportedAt: till.Time.Now(), Source: payment.ChargebackImported, CreatedAt: till.Time.Now(), UpdatedAt: till.Time.Now(),
+					}})
+				}
+				for _, fee := range order {
+					report := checkout.ReportedChargeback{Chargeback: payment.Chargeback{MerchantTransactionID: name, AmountMinor: paid.AmountMinor, Currency: "EUR"}}
+					if fee > 0 {
+						report.BankFeeMinor = &fee
+					}
+					reports = append(reports, report)
+				}
+				if way == "together" {
+					take(reports...)
+				} else {
+					for _, report := range reports {
+						take(report)
+					}
+				}
+				stored, err := till.Store.Tenant(till.Shop.ID).ChargebackByMerchantID(t.Context(), name)
+				if err != nil || stored == nil || stored.BankFeeMinor == nil || *stored.BankFeeMinor != 300 {
+					t.Fatalf("%v %s: %+v, %v", order, way, stored, err)
+				}
+				if isKnown := stored.TransactionID != nil; isKnown != (way != "before the payment") {
+					t.Errorf("%v %s: its payment is known: %t", order, way, isKnown)
+				}
+				if again := take(reports[0])[0]; again.Taken != payment.TakenUnchanged || again.Refused != nil {
+					t.Errorf("%v %s, and once more: %+v", order, way, again)
+				}
+			}
+		}
+		if told := till.Events(t)[payment.EventChargebackCreated]; told != 15 {
+			t.Errorf("told were %d chargebacks", told)
+		}
+	})
+}
+
 func TestADryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {

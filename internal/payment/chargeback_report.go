@@ -49,7 +49,7 @@ func TakeChargeback(paid *Debit, earlier, recorded *Chargeback, report Chargebac
 	case errors.Is(err, ErrChargedBack) && report.AmountMinor != 0 && report.AmountMinor != recorded.AmountMinor:
 		return Change{}, "", errChargebackDiffers
 	case errors.Is(err, ErrChargedBack):
-		return Change{}, TakenUnchanged, nil
+		return takeFee(*recorded, report, now)
 	case errors.Is(err, errChargebackUnverified):
 		return RecordUnlinked(report, now), TakenNew, nil // a line that no collection of ours fits
 	case err != nil:
@@ -59,7 +59,7 @@ func TakeChargeback(paid *Debit, earlier, recorded *Chargeback, report Chargebac
 }
 
 // takeAgain is for a chargeback that is known: all that a further report can
-// change is that its payment is known by now.
+// change is that its payment is known by now, and what the bank takes for it.
 func takeAgain(paid *Debit, earlier Chargeback, recorded *Chargeback, report Chargeback, policy Policy, now time.Time) (Change, Taken, error) {
 	switch {
 	case earlier.AmountMinor != report.AmountMinor || earlier.Currency != report.Currency:
@@ -67,14 +67,36 @@ func takeAgain(paid *Debit, earlier Chargeback, recorded *Chargeback, report Cha
 	case earlier.GatewayID != report.GatewayID, earlier.TransactionID != nil && paid != nil && *earlier.TransactionID != paid.Transaction.ID:
 		return Change{}, "", errChargebackOfOther // processors number theirs anew, and one must not pass for another
 	case earlier.TransactionID != nil || paid == nil:
-		return Change{}, TakenUnchanged, nil
+		return takeFee(earlier, report, now)
 	}
-	change, err := paid.LinkChargeback(earlier, recorded, policy, now)
+	charged, _ := earlier.charge(report, now)
+	change, err := paid.LinkChargeback(charged, recorded, policy, now)
 	if errors.Is(err, errChargebackUnverified) {
-		return Change{}, TakenUnchanged, nil
+		return takeFee(earlier, report, now)
 	}
 	if err != nil {
 		return Change{}, "", err
 	}
 	return change, TakenUpdated, nil
+}
+
+// takeFee takes what a further report says that a bank takes for a chargeback that is known.
+func takeFee(known, report Chargeback, now time.Time) (Change, Taken, error) {
+	charged, isMore := known.charge(report, now)
+	if !isMore {
+		return Change{}, TakenUnchanged, nil
+	}
+	return Change{Fee: &charged}, TakenUpdated, nil
+}
+
+// charge is the chargeback with what a report says that the bank takes for it, and whether that is more than was known. One
+// return is told by several files, in any order, with its charges, with a part of them or without: the most that one
+// of them says is all of it.
+func (r Chargeback) charge(report Chargeback, now time.Time) (_ Chargeback, isMore bool) {
+	fee := report.BankFeeMinor
+	if fee == nil || r.BankFeeMinor != nil && *r.BankFeeMinor >= *fee {
+		return r, false
+	}
+	r.BankFeeMinor, r.UpdatedAt = fee, now
+	return r, true
 }

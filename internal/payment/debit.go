@@ -37,6 +37,8 @@ type Change struct {
 	Before Debit
 	// Chargeback is what was added or changed beside the debit, if anything.
 	Chargeback *Chargeback
+	// Fee is a chargeback that is known, with more than was known of what the bank takes for it.
+	Fee *Chargeback
 	// Result is what pay and verify answer with, "" where nothing was decided.
 	Result ResultStatus
 	// PausesRebills is the reason code by which a bank blamed us: nothing more is

@@ -22,7 +22,7 @@ type Applied struct {
 }
 
 // isPlain tells a change that many can make together: a payment takes a step, with
-// whatever hangs on it, or a chargeback without a payment is recorded.
+// whatever hangs on it, a chargeback without a payment is recorded, or what the bank takes for one.
 func (c *Applied) isPlain() bool {
 	before, after := c.Before.Transaction, c.Transaction
 	if before.ID == uuid.Nil {
@@ -73,6 +73,9 @@ func (tx *Tx) ApplyAll(tenantID uuid.UUID, changes []Applied) error {
 		if c.Chargeback != nil && !c.IsNew {
 			tx.putChargeback(*c.Chargeback)
 		}
+		if c.Fee != nil {
+			tx.raiseFee(*c.Fee)
+		}
 	}
 	return tx.loadEvents(tenantID, plain)
 }
@@ -101,6 +104,8 @@ func (c *Applied) purchase() uuid.UUID {
 		return c.Transaction.ID
 	case c.Chargeback != nil && c.Chargeback.TransactionID != nil:
 		return *c.Chargeback.TransactionID
+	case c.Fee != nil:
+		return c.Fee.ID
 	default:
 		return uuid.Nil
 	}

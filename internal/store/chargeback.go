@@ -56,8 +56,17 @@ var putChargeback = Chargebacks.Insert() + `
 		lead_id = excluded.lead_id, tenant_reference_id = excluded.tenant_reference_id,
 		gateway_reference = excluded.gateway_reference,
 		transaction_at = excluded.transaction_at, iban_masked = excluded.iban_masked, bic = excluded.bic,
-		email = excluded.email, country = excluded.country, updated_at = excluded.updated_at
+		email = excluded.email, country = excluded.country, updated_at = excluded.updated_at,
+		bank_fee_minor = CASE WHEN COALESCE(chargebacks.bank_fee_minor, -1) > COALESCE(excluded.bank_fee_minor, -1)
+			THEN chargebacks.bank_fee_minor ELSE excluded.bank_fee_minor END
 	WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`
+
+// raiseFee writes what a bank takes for a chargeback. Where somebody else has written as much meanwhile nothing is written and
+// Write gives ErrStale.
+func (tx *Tx) raiseFee(c payment.Chargeback) {
+	tx.Require(ErrStale, `UPDATE chargebacks SET bank_fee_minor = $3, updated_at = $4
+		WHERE tenant_id = $1 AND id = $2 AND COALESCE(bank_fee_minor, -1) < $3`, c.TenantID, c.ID, *c.BankFeeMinor, db.Micros(tx.At))
+}
 
 func ScanChargeback(r db.Rows) (c payment.Chargeback, err error) {
 	return c, r.Scan(Chargebacks.Fields(&c)...)

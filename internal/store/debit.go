@@ -98,17 +98,18 @@ func ScanDebit(r db.Rows) (d payment.Debit, err error) {
 
 // Apply writes a change of a debit, with its events. Every row must still be as
 // it was read; otherwise nothing is written and Write gives ErrStale. A change
-// without a transaction adds a chargeback alone.
+// without a transaction adds a chargeback alone, or what the bank takes for one.
 func (tx *Tx) Apply(c payment.Change, events []EventRow) {
 	tenantID := c.Transaction.TenantID
 	if touchesSessionAlone(c) {
 		tx.shareSession(*c.Session)
 	}
-	if c.Before.Transaction.ID != uuid.Nil {
+	switch {
+	case c.Before.Transaction.ID != uuid.Nil:
 		tx.changeSession(c)
 		tx.updateTransaction(c.Before.Transaction, c.Transaction)
 		tx.changeRest(c)
-	} else {
+	case c.Chargeback != nil:
 		tenantID = c.Chargeback.TenantID
 		tx.requireUnrecorded(c)
 	}
@@ -120,6 +121,9 @@ func (tx *Tx) Apply(c payment.Change, events []EventRow) {
 	}
 	if c.Chargeback != nil {
 		tx.putChargeback(*c.Chargeback)
+	}
+	if c.Fee != nil {
+		tx.raiseFee(*c.Fee)
 	}
 	tx.AddEvents(tenantID, events)
 }
