@@ -26,9 +26,10 @@ const (
 var errUnanswered = errors.New("billing: a gateway has not said what it collected since the backup")
 
 // Recall asks the gateways about everything that a restored database cannot know:
-// first about the payments that were open, then about every rebill that has fallen
-// due since. What a gateway has is taken into the books; what it has not stays due.
-// It is done when each of them has answered.
+// first about the payments that were open, then about the subscriptions that wait for
+// one or owe a period, and about every rebill that has fallen due since. What a
+// gateway has is taken into the books; what it has not stays due. It is done when
+// each of them has answered.
 func (b *Billing) Recall(ctx context.Context, now time.Time) error {
 	if err := b.Checkout.AskAboutAllOpen(ctx); err != nil {
 		return err
@@ -36,18 +37,54 @@ func (b *Billing) Recall(ctx context.Context, now time.Time) error {
 	if _, err := b.Checkout.RunDue(ctx, now); err != nil {
 		return err
 	}
+	waiting := func(last store.Due) ([]store.Due, error) {
+		return b.Checkout.Store.WaitingToRecall(ctx, last, recallBatch)
+	}
+	if err := recallEach(waiting, func(one store.Due) error { return b.recallWaiting(ctx, one, now) }); err != nil {
+		return err
+	}
+	due := func(last store.Due) ([]store.Due, error) {
+		return b.Checkout.Store.ToRecall(ctx, now, last, recallBatch)
+	}
+	return recallEach(due, func(one store.Due) error { return b.recallOne(ctx, one, now) })
+}
+
+// recallEach goes through subscriptions batch by batch.
+func recallEach(read func(last store.Due) ([]store.Due, error), recall func(store.Due) error) error {
 	var last store.Due
 	for {
-		due, err := b.Checkout.Store.ToRecall(ctx, now, last, recallBatch)
-		if err != nil || len(due) == 0 {
+		found, err := read(last)
+		if err != nil || len(found) == 0 {
 			return err
 		}
-		for _, last = range due {
-			if err := b.recallOne(ctx, last, now); err != nil {
+		for _, last = range found {
+			if err := recall(last); err != nil {
 				return fmt.Errorf("subscription %s: %w", last.ID, err)
 			}
 		}
 	}
+}
+
+// recallWaiting asks about a subscription that may not be due by what the database knows: what it waits for may have been
+// answered in the lost time, and what it owes may have been tried sooner. Banks are not asked, their files say it.
+func (b *Billing) recallWaiting(ctx context.Context, waiting store.Due, now time.Time) error {
+	sub, err := b.Checkout.Store.Tenant(waiting.TenantID).Subscription(ctx, waiting.ID)
+	if err != nil {
+		return err
+	}
+	setup, err := b.Checkout.SetupOf(ctx, waiting.TenantID)
+	if err != nil {
+		return err
+	}
+	if _, isBank := b.Checkout.Planner(setup, sub.GatewayID); isBank {
+		return nil
+	}
+	if open := sub.OpenTransactionID; open != nil {
+		if err := b.Checkout.AskAboutPending(ctx, setup, *open); err != nil {
+			return errors.Join(errUnanswered, err)
+		}
+	}
+	return b.recallOne(ctx, waiting, now)
 }
 
 // recallOne takes in every debit of a subscription that the gateway has and we have

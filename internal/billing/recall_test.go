@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -225,4 +226,91 @@ func TestAGatewayThatClaimsToHaveEverything(t *testing.T) {
 			t.Errorf("%d rebills were taken into the books", rebills)
 		}
 	})
+}
+
+// lostTime is what a database knows of a subscription, and what its gateway does when that is restored.
+type lostTime struct {
+	before func(t *testing.T, d desk) payment.Subscription
+	// known are the answers to the first tries of its first period.
+	known  []payment.Outcome
+	passes time.Duration
+	want   []payment.TransactionStatus
+}
+
+// TestWhatWasNotDueIsRecalledAsWell: what a collection that the database waits for has come to in the lost time, and what was
+// billed after it, or sooner than the database knows, is asked about before the next debit is sent.
+func TestWhatWasNotDueIsRecalledAsWell(t *testing.T) {
+	t.Parallel()
+	const days = 24 * time.Hour
+	weekly := storetest.Monthly
+	weekly.Frequency = payment.Weekly
+	later := func(d desk, wait time.Duration) payment.Outcome {
+		return payment.Outcome{Verdict: payment.VerdictPending, GatewayReference: "GW-P", SettlesAt: d.Time.Now().Add(wait)}
+	}
+	billed := func(answer func(d desk)) func(*testing.T, desk) payment.Subscription {
+		return func(t *testing.T, d desk) payment.Subscription {
+			sub := d.due(t)
+			answer(d)
+			d.bill(t, 1)
+			return sub
+		}
+	}
+	triedAgain := []payment.TransactionStatus{payment.TransactionDeclined, payment.TransactionApproved}
+	for name, test := range map[string]lostTime{
+		"a rebill that was taken in, refused and tried again": {
+			billed(func(d desk) { d.Gateway.Answer(later(d, 14*days)) }), []payment.Outcome{declined, approved}, 5 * days, triedAgain,
+		},
+		"a rebill without an answer that was refused and tried again": {
+			billed(func(d desk) { d.Gateway.Silence() }), []payment.Outcome{declined, approved}, 5 * days, triedAgain,
+		},
+		"a refused one that was tried again sooner": {
+			billed(func(d desk) { d.Gateway.Answer(declined) }), []payment.Outcome{declined, approved}, 2 * days, triedAgain,
+		},
+		"what was billed after a first payment that was taken in": {
+			func(t *testing.T, d desk) payment.Subscription {
+				return *d.Paid(t, later(d, 20*days), storetest.WithTerms(weekly)).Subscription
+			},
+			[]payment.Outcome{approved}, 9 * days, []payment.TransactionStatus{payment.TransactionApproved},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, test.isRecalled)
+		})
+	}
+}
+
+func (l lostTime) isRecalled(t *testing.T, d desk) {
+	sub := l.before(t, d)
+	known := map[string]payment.Outcome{}
+	for i, outcome := range l.known {
+		known[payment.RebillReference(sub, i+1)] = outcome
+	}
+	if first := sub.OpenTransactionID; first != nil {
+		known[d.Debit(t, *first).Transaction.MerchantTransactionID] = approved
+	}
+	d.Time.Pass(l.passes)
+	d.restore(t)
+	sent := len(d.Gateway.Submitted())
+	d.Gateway.AnswerEach(known)
+	if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	d.Env.Write(t, func(tx *store.Tx) error {
+		tx.ForgetRestore()
+		return nil
+	})
+	var got []payment.TransactionStatus
+	for _, rebill := range d.rebills(t, sub) {
+		got = append(got, rebill.Status)
+	}
+	if after := d.Subscription(t, sub.ID); !slices.Equal(got, l.want) || after.OpenTransactionID != nil || after.Status != payment.SubscriptionActive {
+		t.Errorf("the rebills are %v, the subscription %s, waits: %t", got, after.Status, after.OpenTransactionID != nil)
+	}
+	d.Gateway.Answer(approved)
+	d.Time.Pass(72 * time.Hour)
+	d.bill(t, 0)
+	if now := len(d.Gateway.Submitted()); now != sent {
+		t.Errorf("%d were sent again", now-sent)
+	}
 }

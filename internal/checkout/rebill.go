@@ -2,7 +2,10 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sepad/internal/clock"
 	"sepad/internal/gateway"
@@ -60,6 +63,24 @@ func (c *Checkout) AskAboutRebills(ctx context.Context) error {
 // database was restored; one that the gateway does not know is lost.
 func (c *Checkout) AskAboutRebill(ctx context.Context, setup *merchant.Setup, d payment.Debit) (payment.Outcome, error) {
 	return c.statusOf(ctx, setup, d, c.now())
+}
+
+// AskAboutPending asks about a payment that its gateway has taken in, before the day on which it would be asked: it may
+// have said more before the database was restored.
+func (c *Checkout) AskAboutPending(ctx context.Context, setup *merchant.Setup, id uuid.UUID) error {
+	d, err := c.debit(ctx, setup.Tenant.ID, id)
+	if err != nil || d.Transaction.InFlight() || d.Transaction.IsDecided() {
+		return err
+	}
+	outcome, err := c.statusOf(ctx, setup, d, c.now())
+	switch {
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, errNoAnswer):
+		return nil // nobody can say more
+	case err != nil:
+		return err
+	}
+	_, err = c.settle(ctx, setup, d, outcome)
+	return err
 }
 
 // RecognizeRebill takes a payment that a processor has reported for the rebill that was to be

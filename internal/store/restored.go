@@ -107,3 +107,12 @@ func (s *Store) ToRecall(ctx context.Context, now time.Time, after Due, limit in
 		db.Micros(now), after.At.UnixMicro(), after.ID, limit)
 	return db.Collect(result, err, scanDue)
 }
+
+// WaitingToRecall lists the subscriptions that wait for a collection or owe a period, due or not, from a position on.
+func (s *Store) WaitingToRecall(ctx context.Context, after Due, limit int) ([]Due, error) {
+	result, err := s.Query(ctx, `
+		SELECT tenant_id, id, due_at FROM subscriptions
+		WHERE status IN ('ACTIVE', 'PAST_DUE') AND (open_transaction_id IS NOT NULL OR status = 'PAST_DUE') AND (tenant_id, id) > ($1, $2)
+		ORDER BY tenant_id, id LIMIT $3`, after.TenantID, after.ID, limit)
+	return db.Collect(result, err, scanDue)
+}
