@@ -46,7 +46,8 @@ func TakeChargeback(paid *Debit, earlier, recorded *Chargeback, report Chargebac
 		change, err = paid.recordChargeback(report, now)
 	}
 	switch {
-	case errors.Is(err, ErrChargedBack) && report.AmountMinor != 0 && report.AmountMinor != recorded.AmountMinor:
+	case errors.Is(err, ErrChargedBack) && (report.AmountMinor != 0 && report.AmountMinor != recorded.AmountMinor ||
+		report.Currency != "" && report.Currency != recorded.Currency):
 		return Change{}, "", errChargebackDiffers
 	case errors.Is(err, ErrChargedBack):
 		return takeFee(*recorded, report, now)

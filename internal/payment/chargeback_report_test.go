@@ -43,6 +43,7 @@ func TestReportedChargebacks(t *testing.T) {
 		"that are kept find their payment":                    {paid: &paid, earlier: &waiting, report: report, want: TakenUpdated, status: TransactionChargedBack},
 		"that are recorded with their payment change nothing": {paid: &lost.Debit, earlier: lost.Chargeback, report: report, want: TakenUnchanged},
 		"of a payment charged back otherwise change nothing":  {paid: &lost.Debit, report: report, want: TakenUnchanged},
+		"that come back otherwise in other money are refused": {paid: &lost.Debit, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Conflict},
 		"of a payment brought in as charged back are kept":    {paid: &lost.Debit, hasNone: true, report: report, want: TakenNew},
 		"of a payment of which a part is back are refused":    {paid: &lost.Debit, part: true, report: report, refused: Conflict},
 		"without an amount are not, of such a payment":        {paid: &lost.Debit, part: true, report: with(func(c *Chargeback) { c.AmountMinor = 0 }), want: TakenUnchanged},
@@ -70,5 +71,42 @@ func TestReportedChargebacks(t *testing.T) {
 				t.Errorf("the chargeback is %v", change.Chargeback)
 			}
 		})
+	}
+}
+
+// TestWhatTheBankTakes for a chargeback that is known: the most that any report says, whichever way that is known.
+func TestWhatTheBankTakes(t *testing.T) {
+	t.Parallel()
+	paid := collection(t)
+	fee := func(minor Minor) Chargeback {
+		return Chargeback{
+			GatewayID: paid.Transaction.GatewayID, MerchantTransactionID: paid.Transaction.MerchantTransactionID,
+			AmountMinor: paid.Transaction.AmountMinor, Currency: "EUR", Source: ChargebackReconciled, BankFeeMinor: &minor,
+		}
+	}
+	lost, err := paid.ChargeBack(fee(2_00), Policy{}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := *RecordUnlinked(fee(2_00), noon).Chargeback
+	for minor, want := range map[Minor]Taken{0: TakenUnchanged, 1_99: TakenUnchanged, 2_00: TakenUnchanged, 2_01: TakenUpdated} {
+		for name, known := range map[string]struct{ earlier, recorded *Chargeback }{
+			"by its name": {lost.Chargeback, lost.Chargeback}, "by another name": {nil, lost.Chargeback}, "without its payment": {&waiting, nil},
+		} {
+			of := &lost.Debit
+			if known.recorded == nil {
+				of = nil
+			}
+			change, taken, err := TakeChargeback(of, known.earlier, known.recorded, fee(minor), Policy{}, noon.Add(time.Hour))
+			if err != nil || taken != want || (change.Fee != nil) != (want == TakenUpdated) || change.Chargeback != nil || len(change.Events) > 0 {
+				t.Errorf("%s, %s: taken as %q, %v", minor, name, taken, err)
+			}
+			if change.Fee != nil && (*change.Fee.BankFeeMinor != minor || !change.Fee.UpdatedAt.Equal(noon.Add(time.Hour))) {
+				t.Errorf("%s, %s: it takes %s since %s", minor, name, *change.Fee.BankFeeMinor, change.Fee.UpdatedAt)
+			}
+		}
+	}
+	if *lost.Chargeback.BankFeeMinor != 2_00 {
+		t.Error("what was known has changed")
 	}
 }
