@@ -31,9 +31,12 @@ type Erased struct {
 	InBankFiles        int        `json:"bank_files"`
 }
 
-// Erase overwrites whatever names a person, in one unit: all of it, or nothing with
-// a conflict that says which money is open. Sessions that could be paid and
-// subscriptions end. Erasing a person again erases what came since.
+// Erase overwrites whatever names a person: all of it, or nothing with a conflict that
+// says which money is open. Sessions that could be paid and subscriptions end. Erasing a
+// person again erases what came since.
+//
+// That is one unit, but for persons with very many rows: of them it decides, and the
+// rest follows also where nobody waits for the answer any more.
 func (p *Privacy) Erase(ctx context.Context, who *store.Person) (erased Erased, err error) {
 	for range eraseTries {
 		now := p.Clock.Now()
@@ -60,8 +63,9 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 	if err != nil {
 		return erased, err
 	}
+	var found *store.Person
 	err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
-		found, err := tx.LockPerson(who)
+		found, err = tx.LockPerson(who)
 		if err != nil {
 			return err
 		}
@@ -84,7 +88,10 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 		tx.Audit(store.Deed{Action: "lead.erase", ObjectType: "lead", ObjectID: who.LeadID.String(), TenantID: who.TenantID, After: erased})
 		return tx.Erase(found, now.Add(lookAgainAfter), webhook.WithoutPerson)
 	})
-	return erased, err
+	if err != nil {
+		return erased, err
+	}
+	return erased, p.Store.EraseRest(context.WithoutCancel(ctx), found, memory, now, webhook.WithoutPerson)
 }
 
 func (p *Privacy) setupOf(ctx context.Context, tenantID uuid.UUID) (*merchant.Setup, error) {

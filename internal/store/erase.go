@@ -37,21 +37,21 @@ func (tx *Tx) LockPerson(p *Person) (*Person, error) {
 
 // OpenSessions gives the person's sessions that have not ended, as they are.
 func (tx *Tx) OpenSessions(p *Person) ([]payment.Session, error) {
-	return rowsOf(tx, p, "sessions", `SELECT `+Sessions.List("")+` FROM sessions WHERE status = 'PENDING' AND tenant_id = $1 AND id`,
+	return rowsOf(tx.Query, p, "sessions", `SELECT `+Sessions.List("")+` FROM sessions WHERE status = 'PENDING' AND tenant_id = $1 AND id`,
 		func(r db.Rows) (s payment.Session, err error) { return s, r.Scan(Sessions.Fields(&s)...) })
 }
 
 // LiveSubscriptions gives those of the person's subscriptions that are billed.
 func (tx *Tx) LiveSubscriptions(p *Person) ([]payment.Subscription, error) {
-	return rowsOf(tx, p, "subscriptions", `SELECT `+Subscriptions.List("")+` FROM subscriptions
+	return rowsOf(tx.Query, p, "subscriptions", `SELECT `+Subscriptions.List("")+` FROM subscriptions
 		WHERE status <> 'CANCELLED' AND tenant_id = $1 AND id`, ScanSubscription)
 }
 
 // rowsOf reads those of a person's rows that a query wants, which ends before the
 // list of their ids.
-func rowsOf[T any](tx *Tx, p *Person, table, query string, scan func(db.Rows) (T, error)) (all []T, err error) {
-	for batch := range db.InBatches(asArgs(p.rows[table])) {
-		result, err := tx.Query(query+` IN `+db.Placeholders(2, 1, len(batch)), append([]any{p.TenantID}, batch...)...)
+func rowsOf[T any](ask reads, p *Person, table, query string, scan func(db.Rows) (T, error)) (all []T, err error) {
+	for batch := range db.InLists(asArgs(p.rows[table])) {
+		result, err := ask(query+` IN `+db.Placeholders(2, 1, len(batch)), append([]any{p.TenantID}, batch...)...)
 		some, err := db.Collect(result, err, scan)
 		if err != nil {
 			return nil, err
@@ -65,9 +65,21 @@ func rowsOf[T any](tx *Tx, p *Person, table, query string, scan func(db.Rows) (T
 // dates and references. Payload takes a person out of an event's text. While money
 // is open the unit changes nothing and Write gives a conflict that says which.
 //
+// Of a person with very many rows it overwrites the lead and what one unit has room
+// for. From there on nothing of the person can be paid, and the rest is for units of
+// their own (Person.Rest).
+//
 // What a unit writes that had read the person before is found when the person is
 // erased again, which is at the instant again.
 func (tx *Tx) Erase(p *Person, again time.Time, payload func(string) (string, error)) error {
+	if err := tx.overwrite(p.pieces()[0], again, payload); err != nil {
+		return err
+	}
+	return tx.requireClosed(p)
+}
+
+// overwrite does so with the rows that p has.
+func (tx *Tx) overwrite(p *Person, again time.Time, payload func(string) (string, error)) error {
 	for _, table := range PersonalTables {
 		if !table.namesPersons() {
 			continue
@@ -80,7 +92,7 @@ func (tx *Tx) Erase(p *Person, again time.Time, payload func(string) (string, er
 		}
 		tx.clear(p, table, again)
 	}
-	return tx.requireClosed(p)
+	return nil
 }
 
 // clear overwrites the columns of a table that name somebody.
@@ -105,6 +117,9 @@ func (tx *Tx) clear(p *Person, t PersonalTable, again time.Time) {
 		sets = append(sets, "updated_at = "+db.Place(len(args)))
 	}
 	column, values := p.selection(t)
+	if t.Name == "transactions" { // a refund that has begun meanwhile needs the account
+		column = `NOT ` + moneyOpen + ` AND ` + column
+	}
 	for batch := range db.InBatches(values) {
 		tx.Then(`UPDATE `+t.Name+` SET `+strings.Join(sets, ", ")+` WHERE tenant_id = $1 AND `+column+` IN `+
 			db.Placeholders(len(args)+1, 1, len(batch)), slices.Concat(args, batch)...)
@@ -118,7 +133,7 @@ func (tx *Tx) rewriteEvents(p *Person, payload func(string) (string, error)) err
 		id   uuid.UUID
 		text string
 	}
-	all, err := rowsOf(tx, p, "events", `SELECT id, payload FROM events WHERE tenant_id = $1 AND id`,
+	all, err := rowsOf(tx.Query, p, "events", `SELECT id, payload FROM events WHERE tenant_id = $1 AND id`,
 		func(r db.Rows) (e event, err error) { return e, r.Scan(&e.id, &e.text) })
 	if err != nil {
 		return err
@@ -147,12 +162,7 @@ func (tx *Tx) requireClosed(p *Person) error {
 			}
 		}
 	}
-	open, err := rowsOf(tx, p, "transactions", `
-		SELECT merchant_transaction_id, type, in_flight IS NOT NULL, status = 'pending', verification_reference <> '' FROM transactions
-		WHERE (status = 'pending' OR in_flight IS NOT NULL OR refunding_minor > 0) AND tenant_id = $1 AND id`,
-		func(r db.Rows) (m openMoney, err error) {
-			return m, r.Scan(&m.reference, &m.kind, &m.isUnknown, &m.isPending, &m.isVerified)
-		})
+	open, err := openOf(tx.Query, p)
 	switch {
 	case err != nil:
 		return err
@@ -162,6 +172,18 @@ func (tx *Tx) requireClosed(p *Person) error {
 		return ErrStale
 	}
 	return nil
+}
+
+// moneyOpen is the condition that a payment's money is open.
+const moneyOpen = `(status = 'pending' OR in_flight IS NOT NULL OR refunding_minor > 0)`
+
+func openOf(query reads, p *Person) ([]openMoney, error) {
+	return rowsOf(query, p, "transactions", `
+		SELECT merchant_transaction_id, type, in_flight IS NOT NULL, status = 'pending', verification_reference <> '' FROM transactions
+		WHERE `+moneyOpen+` AND tenant_id = $1 AND id`,
+		func(r db.Rows) (m openMoney, err error) {
+			return m, r.Scan(&m.reference, &m.kind, &m.isUnknown, &m.isPending, &m.isVerified)
+		})
 }
 
 // openMoney is a payment for whose sake a person cannot be erased yet.
@@ -199,7 +221,7 @@ func (tx *Tx) PostponeErasure(tenantID, leadID uuid.UUID, at time.Time) {
 // BankFilesOf counts the files for banks, as they were exchanged, that name the
 // person: these are kept.
 func (tx *Tx) BankFilesOf(p *Person) (int, error) {
-	files, err := rowsOf(tx, p, "transactions", `SELECT file_id FROM bank_file_entries WHERE tenant_id = $1 AND transaction_id`, scanID)
+	files, err := rowsOf(tx.Query, p, "transactions", `SELECT file_id FROM bank_file_entries WHERE tenant_id = $1 AND transaction_id`, scanID)
 	slices.SortFunc(files, func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
 	return len(slices.Compact(files)), err
 }

@@ -223,18 +223,23 @@ func (tx *Tx) addErasedNames(tenantID uuid.UUID, names []ErasedName) {
 }
 
 // RememberErased notes by which names the person would come back. Memory is that of
-// before, with a key (PrepareErasure).
+// before, with a key (PrepareErasure). Of very many payments it notes the first, as Erase
+// overwrites them.
 func (tx *Tx) RememberErased(p *Person, m *Memory) error {
-	references, err := rowsOf(tx, p, "transactions", `SELECT merchant_transaction_id FROM transactions WHERE tenant_id = $1 AND id`, scanText)
+	if p.email != "" {
+		tx.addErasedNames(p.TenantID, []ErasedName{{m.keys[0].id, m.keys[0].hash(emailName(p.email)), tx.At}})
+	}
+	return tx.rememberPayments(p.pieces()[0], m)
+}
+
+func (tx *Tx) rememberPayments(p *Person, m *Memory) error {
+	references, err := rowsOf(tx.Query, p, "transactions", `SELECT merchant_transaction_id FROM transactions WHERE tenant_id = $1 AND id`, scanText)
 	if err != nil {
 		return err
 	}
-	key, names := m.keys[0], []ErasedName(nil)
-	if p.email != "" {
-		names = append(names, ErasedName{key.id, key.hash(emailName(p.email)), tx.At})
-	}
-	for _, reference := range references {
-		names = append(names, ErasedName{key.id, key.hash(paymentName(reference)), tx.At})
+	key, names := m.keys[0], make([]ErasedName, len(references))
+	for i, reference := range references {
+		names[i] = ErasedName{key.id, key.hash(paymentName(reference)), tx.At}
 	}
 	tx.addErasedNames(p.TenantID, names)
 	return nil

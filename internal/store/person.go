@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -24,6 +23,8 @@ type Person struct {
 	email string
 	// rows are the ids of the person's rows by table, as far as they were found.
 	rows map[string][]uuid.UUID
+	// known are the same ids, of tables in which rows are found in more ways than one.
+	known map[string]map[uuid.UUID]bool
 }
 
 // HasRows tells whether anything at all is known of the person.
@@ -42,11 +43,15 @@ func (p *Person) Count(table string) int { return len(p.rows[table]) }
 // reads runs a query, within a unit of work or outside.
 type reads func(sql string, args ...any) (db.Rows, error)
 
+func (s *Store) reads(ctx context.Context) reads {
+	return func(sql string, args ...any) (db.Rows, error) { return s.Query(ctx, sql, args...) }
+}
+
 func scanID(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) }
 
 // Person reads who a lead is.
 func (t Tenant) Person(ctx context.Context, leadID uuid.UUID) (*Person, error) {
-	return personOf(t.ID, leadID, func(sql string, args ...any) (db.Rows, error) { return t.store.Query(ctx, sql, args...) })
+	return personOf(t.ID, leadID, t.store.reads(ctx))
 }
 
 func personOf(tenantID, leadID uuid.UUID, query reads) (*Person, error) {
@@ -69,7 +74,7 @@ func (t Tenant) PersonByEmail(ctx context.Context, email string) (*Person, error
 		return nil, err
 	}
 	p := &Person{TenantID: t.ID, email: email, rows: map[string][]uuid.UUID{}}
-	if err := p.findAll(func(sql string, args ...any) (db.Rows, error) { return t.store.Query(ctx, sql, args...) }); err != nil {
+	if err := p.findAll(t.store.reads(ctx)); err != nil {
 		return nil, err
 	}
 	if !p.HasRows() {
@@ -120,7 +125,7 @@ func (p *Person) find(t PersonalTable, query reads) error {
 
 // findBy adds the rows of a table in whose column one of the values stands.
 func (p *Person) findBy(table, column string, values []any, query reads) error {
-	for batch := range db.InBatches(values) {
+	for batch := range db.InLists(values) {
 		result, err := query(`SELECT id FROM `+table+` WHERE tenant_id = $1 AND `+column+` IN `+db.Placeholders(2, 1, len(batch)),
 			append([]any{p.TenantID}, batch...)...)
 		if err := p.add(table, result, err); err != nil {
@@ -151,12 +156,27 @@ func plainLower(text string) string {
 
 func (p *Person) add(table string, result db.Rows, err error) error {
 	found, err := db.Collect(result, err, scanID)
+	known := p.knownIn(table)
 	for _, id := range found {
-		if !slices.Contains(p.rows[table], id) {
+		if !known[id] {
+			known[id] = true
 			p.rows[table] = append(p.rows[table], id)
 		}
 	}
 	return err
+}
+
+func (p *Person) knownIn(table string) map[uuid.UUID]bool {
+	if p.known[table] == nil {
+		if p.known == nil {
+			p.known = map[string]map[uuid.UUID]bool{}
+		}
+		p.known[table] = map[uuid.UUID]bool{}
+		for _, id := range p.rows[table] {
+			p.known[table][id] = true
+		}
+	}
+	return p.known[table]
 }
 
 // aboutEvent is what an event is about: events have no column that says so, but it

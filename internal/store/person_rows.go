@@ -21,7 +21,7 @@ type PersonalRow struct {
 // PersonalRows gives all that is known of a person, table by table, a row at a time;
 // what is secret stays so.
 func (s *Store) PersonalRows(ctx context.Context, p *Person, begin func(table string) error, row func(PersonalRow) error) error {
-	query := func(sql string, args ...any) (db.Rows, error) { return s.Query(ctx, sql, args...) }
+	query := s.reads(ctx)
 	for _, table := range PersonalTables {
 		if !table.namesPersons() {
 			continue
