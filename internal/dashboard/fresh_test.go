@@ -56,6 +56,28 @@ func TestABrowserThatWasLeftOpenLetsNobodyIn(t *testing.T) {
 	})
 }
 
+// TestABrowserThatWasLeftOpenSpeaksInNobodysName: whoever comes upon it does not write to payers as the merchant, nor read what
+// they answer.
+func TestABrowserThatWasLeftOpenSpeaksInNobodysName(t *testing.T) {
+	t.Parallel()
+	apptest.EachWith(t, allowPrivate, func(t *testing.T, s *apptest.Server) {
+		d := desk{t, s, signedIn(t, s, store.Administrator)}
+		form := func(sender, replyTo, name string) url.Values {
+			return url.Values{"name": {name}, "notices.sender": {sender}, "notices.reply_to": {replyTo}, "version": {d.version(shopSetup)}}
+		}
+		d.post(shopSetup, form("shop@shop.example", "help@shop.example", "Shop"), http.StatusSeeOther)
+		const anHour = ahead(time.Hour)
+		s.App.People.Environment, s.App.People.Clock = merchant.Production, anHour
+		for _, changed := range []url.Values{
+			form("mallory@shop.example", "help@shop.example", "Shop"), form("shop@shop.example", "mallory@elsewhere.example", "Shop"), form("", "", "Shop"),
+		} {
+			d.wants(string(d.post(shopSetup, changed, http.StatusConflict).Raw), "more than a quarter of an hour ago")
+		}
+		d.wants(d.get(shopSetup, http.StatusOK), "in whose name payers get mails", `value="shop@shop.example"`, `value="help@shop.example"`)
+		d.post(shopSetup, form("shop@shop.example", "help@shop.example", "Another name"), http.StatusSeeOther)
+	})
+}
+
 // TestABrowserThatWasLeftOpenTurnsNothingAway comes upon an administrator's again: an account, a receiver and a way on that are
 // changed in it stay changed.
 func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {

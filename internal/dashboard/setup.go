@@ -213,6 +213,10 @@ func factsOf(kind recordKind, of *merchant.Setup, id uuid.UUID) string {
 	}
 }
 
+// voiceOf is in whose name payers get mails, and who gets their answers. It outlasts the session
+// of whoever changes it, as ways do (waysOf).
+func voiceOf(t merchant.Tenant) [2]string { return [2]string{t.Notices.Sender, t.Notices.ReplyTo} }
+
 // changeTenant answers POST /dashboard/setup/tenants/{tenant_id}/.
 func (d *Dashboard) changeTenant(w http.ResponseWriter, r *http.Request) error {
 	of, err := d.tenantSetup(r)
@@ -234,8 +238,11 @@ func (d *Dashboard) changeTenant(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		maps.Copy(fields, tenantForm().read(sent, stored))
-		s.Tenant, err = d.Applier.Rules().ReadTenant(fields)
-		return err
+		before := voiceOf(s.Tenant)
+		if s.Tenant, err = d.Applier.Rules().ReadTenant(fields); err != nil || voiceOf(s.Tenant) == before {
+			return err
+		}
+		return d.People.RequireFresh(r.Context())
 	})
 	if err == nil {
 		return d.redirect(w, r, tenantsPath+id.String()+"/", "Saved.")
