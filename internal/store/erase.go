@@ -67,7 +67,7 @@ func rowsOf[T any](ask reads, p *Person, table, query string, scan func(db.Rows)
 //
 // Of a person with very many rows it overwrites the lead and what one unit has room
 // for. From there on nothing of the person can be paid, and the rest is for units of
-// their own (Person.Rest).
+// their own (Store.EraseRest).
 //
 // What a unit writes that had read the person before is found when the person is
 // erased again, which is at the instant again.
@@ -100,6 +100,9 @@ func (tx *Tx) clear(p *Person, t PersonalTable, again time.Time) {
 	var sets []string
 	args := []any{p.TenantID}
 	for _, column := range t.Cleared.Names() {
+		if t.Name == "leads" && column == "email" && p.keepsAddress {
+			continue
+		}
 		sets = append(sets, column+" = ''")
 	}
 	for _, column := range t.Removed.Names() {

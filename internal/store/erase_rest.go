@@ -7,13 +7,16 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sepad/internal/db"
 )
 
 // A person may have a hundred thousand rows, and a unit that overwrote all of them would
 // keep everybody else from writing on SQLite for most of a minute. One unit decides: it
 // refuses, or ends what could be paid and overwrites the lead, so that nothing of the
 // person begins any more. The rest follows some at a time; when that is broken off, it is
-// done when the person is erased again.
+// done when the person is erased again. The lead's address goes last: what files have
+// brought is found by nothing else.
 
 const (
 	// erasedAtOnce is how many rows one unit overwrites.
@@ -36,7 +39,7 @@ func (p *Person) pieces() []*Person {
 		for ids := newestFirst(p.rows[table.Name]); len(ids) > 0; {
 			if room == 0 {
 				piece, room = p.part(), erasedAtOnce
-				all = append(all, piece)
+				all, all[0].keepsAddress = append(all, piece), true
 			}
 			some := min(room, len(ids))
 			piece.rows[table.Name] = ids[:some]
@@ -72,10 +75,16 @@ func (s *Store) EraseRest(ctx context.Context, p *Person, m *Memory, at time.Tim
 		}
 	}
 	open, err := openOf(s.reads(ctx), p)
-	if err == nil && len(open) > 0 {
-		err = open[0].refusal()
+	if err != nil {
+		return err
 	}
-	return err
+	if len(open) > 0 {
+		return open[0].refusal()
+	}
+	return s.Write(ctx, at, func(tx *Tx) error {
+		tx.Then(`UPDATE leads SET email = '', updated_at = $3 WHERE tenant_id = $1 AND id = $2`, p.TenantID, p.LeadID, db.Micros(at))
+		return nil
+	})
 }
 
 // rememberRest comes before anything is overwritten by which a payment would be found.

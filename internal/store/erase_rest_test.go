@@ -20,9 +20,12 @@ func knowsMuch(t *testing.T, env *storetest.Env, shop storetest.Shop, name strin
 	t.Helper()
 	of = knows(t, env, shop, name)
 	var events []store.EventRow
-	for range manyRows {
+	for i := range manyRows {
 		rebill := of.paid.Transaction
-		rebill.ID, rebill.Email, rebill.HolderName = payment.NewID(), name, name
+		rebill.ID, rebill.Email, rebill.HolderName = payment.NewID(), of.lead.Email, name
+		if i%2 == 1 { // a file has brought it
+			rebill.LeadID, rebill.OrderID, rebill.SessionID, rebill.SubscriptionID = nil, nil, nil, nil
+		}
 		rebill.MerchantTransactionID, rebill.GatewayReference, rebill.TenantReferenceID = rebill.ID.String(), rebill.ID.String(), nil
 		rebills = append(rebills, rebill)
 		events = append(events, store.EventRow{

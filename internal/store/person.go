@@ -21,6 +21,8 @@ type Person struct {
 	LeadID uuid.UUID
 	// email is the address, "" once it is erased.
 	email string
+	// keepsAddress tells that the lead's is overwritten when all else was.
+	keepsAddress bool
 	// rows are the ids of the person's rows by table, as far as they were found.
 	rows map[string][]uuid.UUID
 	// known are the same ids, of tables in which rows are found in more ways than one.
