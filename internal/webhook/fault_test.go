@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,9 +17,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
-	"sepad/internal/testenv"
-	"sepad/internal/testenv/server"
-	"sepad/internal/vault"
 )
 
 // TestFaultyReceivers has a receiver fail in every way it can, once, and then
@@ -302,7 +298,7 @@ func TestMovedClocks(t *testing.T) {
 // TestADatabaseThatIsRestarted stops it in the middle of deliveries.
 func TestADatabaseThatIsRestarted(t *testing.T) {
 	t.Parallel()
-	cluster, env := ownPostgres(t)
+	cluster, env := storetest.OwnPostgres(t)
 	b := setup(t, env)
 	ids := b.events(t, b.endpoint, 600)
 	half := b.receiver.after(len(ids) / 2)
@@ -347,32 +343,4 @@ func (r *receiver) sees(ids []uuid.UUID) <-chan struct{} {
 		delete(missing, event)
 	}
 	return done
-}
-
-// ownPostgres is a cluster that no other test uses.
-func ownPostgres(t *testing.T) (*server.Postgres, *storetest.Env) {
-	t.Helper()
-	if os.Getenv(testenv.PostgresVariable) == "" {
-		t.Skip("this test starts a PostgreSQL of its own, which make test allows")
-	}
-	folder, err := os.MkdirTemp("", "sepad-restart-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	cluster, err := server.StartPostgres(folder, map[string]string{"fsync": "off"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Stop)
-	keys, err := vault.New(vault.GenerateKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := &storetest.Env{Engine: "postgres", URL: cluster.URL, Vault: keys, Now: storetest.Start}
-	env.Store = env.Reopen(t)
-	if err := env.Store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return cluster, env
 }

@@ -2,7 +2,6 @@ package ledgerdb_test
 
 import (
 	"context"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,9 +13,6 @@ import (
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
-	"sepad/internal/testenv"
-	"sepad/internal/testenv/server"
-	"sepad/internal/vault"
 )
 
 // TestAnApprovalIsOnTheStandbyBeforeItIsTold has a primary wait for a standby that does not come. The ledger stands
@@ -72,28 +68,8 @@ func TestAnApprovalIsOnTheStandbyBeforeItIsTold(t *testing.T) {
 // primaryWithout is a server of the test's own, whose ledger has one connection.
 func primaryWithout(t *testing.T) (*storetest.Env, *pgx.Conn) {
 	t.Helper()
-	if os.Getenv(testenv.PostgresVariable) == "" {
-		t.Skip("this test starts a PostgreSQL of its own, which make test allows")
-	}
-	folder, err := os.MkdirTemp("", "sepad-standby-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	cluster, err := server.StartPostgres(folder, map[string]string{"fsync": "off"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Stop)
-	keys, err := vault.New(vault.GenerateKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := &storetest.Env{Engine: "postgres", URL: cluster.URL, Vault: keys, Now: storetest.Start}
-	if err := env.Reopen(t).Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	env.Store = env.ReopenWith(t, store.Options{Vault: keys, Options: db.Options{MaxConnections: 1}})
+	cluster, env := storetest.OwnPostgres(t)
+	env.Store = env.ReopenWith(t, store.Options{Vault: env.Vault, Options: db.Options{MaxConnections: 1}})
 	admin, err := pgx.Connect(t.Context(), cluster.URL)
 	if err != nil {
 		t.Fatal(err)
