@@ -170,37 +170,6 @@ func TestARebillWithoutAnAnswerIsAskedAbout(t *testing.T) {
 	})
 }
 
-// TestARebillThatWasTakenInIsNotLost: a gateway that has put it away, or is asked at a wrong address, does
-// not know it any more. Tried again it would be collected twice.
-func TestARebillThatWasTakenInIsNotLost(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, d desk) {
-		sub := d.due(t)
-		d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictPending, GatewayReference: "GW-7"})
-		d.bill(t, 1)
-		d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictLost})
-		for range 30 {
-			d.Time.Pass(24 * time.Hour)
-			if _, err := d.Till.RunDue(t.Context(), d.Time.Now()); err != nil {
-				t.Fatal(err)
-			}
-			d.bill(t, 0)
-		}
-		rebills, after := d.rebills(t, sub), d.Subscription(t, sub.ID)
-		if len(rebills) != 1 || rebills[0].Status != payment.TransactionPending || after.Status != payment.SubscriptionActive || after.FailedCount != 0 {
-			t.Errorf("%d rebills, the first %s, the subscription %s after %d refusals", len(rebills), rebills[0].Status, after.Status, after.FailedCount)
-		}
-		if told := strings.Count(d.Log(), "contradicts our records"); told != 30 {
-			t.Errorf("a person is told %d times", told)
-		}
-		d.Gateway.Answer(approved)
-		d.Time.Pass(24 * time.Hour)
-		if _, err := d.Till.RunDue(t.Context(), d.Time.Now()); err != nil || d.Subscription(t, sub.ID).SuccessfulCount != 1 {
-			t.Errorf("it is not collected once its gateway knows it again: %v", err)
-		}
-	})
-}
-
 func TestARebillIsTriedAgainByTheDunning(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d desk) {

@@ -192,13 +192,18 @@ func (c *Change) settleLater(o Outcome, now time.Time) error {
 }
 
 // firstRefused ends a subscription whose first payment was refused after all. One
-// that was refused by our own mistake is collected again once that is mended.
+// that was refused by our own mistake is collected again once that is mended, and one
+// whose payer has given another account meanwhile from that.
 func (c *Change) firstRefused(o Outcome, now time.Time) error {
 	sub := c.Subscription
 	if c.renewsMandate() {
 		return nil // it goes on under the mandate that it has
 	}
-	if sub == nil || sub.Frequency == "" || o.follows() != sepa.FollowsCreditor || sub.Status == SubscriptionCancelled {
+	isBilled := sub != nil && sub.Frequency != "" && sub.Status != SubscriptionCancelled
+	switch isOurs := o.follows() == sepa.FollowsCreditor; {
+	case isBilled && !isOurs && c.wasUnderAnotherMandate():
+		return c.firstUnderNewMandate(now)
+	case !isBilled || !isOurs:
 		return c.endSubscription(RefusedForGood, CancelledByRefusal, c.Transaction.Decline.reasonCode(), now)
 	}
 	c.release()

@@ -82,6 +82,20 @@ func (c *Change) wasUnderAnotherMandate() bool {
 	return c.Subscription != nil && c.Subscription.MandateSessionID != nil && c.Transaction.MandateReference != "" && !c.isUnderItsMandate()
 }
 
+// firstUnderNewMandate has a first payment tried at once from the account that the payer has given while it was under way at
+// the old one. Where it was nothing, as in a free trial, nothing is owed.
+func (c *Change) firstUnderNewMandate(now time.Time) error {
+	c.release()
+	sub := c.Subscription
+	sub.UpdatedAt = now
+	if c.Transaction.AmountMinor == 0 {
+		return nil
+	}
+	sub.FailedCount++
+	sub.Period, sub.Tries = sub.periodOf(c.Transaction), 1
+	return sub.tryUnderNewMandate(now)
+}
+
 // tryUnderNewMandate has a period tried at once under the mandate that the payer has given while a
 // try under the old one was under way: that one's refusal says nothing of the new account.
 func (s *Subscription) tryUnderNewMandate(now time.Time) (err error) {

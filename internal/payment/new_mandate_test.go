@@ -255,6 +255,50 @@ func TestWhatTheOldAccountRefuses(t *testing.T) {
 	}
 }
 
+// TestTheOldAccountRefusesTheFirstPayment, which a batch gateway had taken in, after the payer has given another one.
+func TestTheOldAccountRefusesTheFirstPayment(t *testing.T) {
+	t.Parallel()
+	refused := on(t, "2026-04-03")
+	for name, test := range map[string]struct {
+		terms  Terms
+		change func(*Subscription)
+		status SubscriptionStatus
+		next   string
+		owes   Minor
+	}{
+		"it is tried at once":                   {monthly, func(*Subscription) {}, SubscriptionPastDue, "2026-04-03", 29_99},
+		"of a trial, at its price":              {paidTrial(100), func(*Subscription) {}, SubscriptionPastDue, "2026-04-03", 1_00},
+		"of a free trial nothing is owed":       {freeTrial, func(*Subscription) {}, SubscriptionActive, "2026-04-14", 0},
+		"a paused one waits for who resumes it": {monthly, func(s *Subscription) { s.PausedAt, s.NextBillingDate = noon, Date{} }, SubscriptionPastDue, "", 0},
+		"what is never billed by itself ends": {
+			Terms{PriceMinor: 2999, Currency: "EUR", BillingType: Recurring}, func(*Subscription) {}, SubscriptionCancelled, "", 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			paid := accepted(t, withTerms(test.terms)).Debit
+			paid.Subscription = renewed(*paid.Subscription)
+			test.change(paid.Subscription)
+			got := settle(t, paid, Outcome{Verdict: VerdictDeclined, Decline: Decline{Code: AccountClosed}}, refused)
+			sub := *got.Subscription
+			if sub.Status != test.status || sub.NextBillingDate.String() != test.next && !(test.next == "" && sub.NextBillingDate.IsZero()) ||
+				sub.OpenTransactionID != nil || sub.SequenceType != SequenceFirst || got.Order.Status != OrderFailed || !got.Transaction.IsDeclined() {
+				t.Fatalf("it is %s, billed next %s as %s", sub.Status, sub.NextBillingDate, sub.SequenceType)
+			}
+			if test.owes == 0 {
+				return
+			}
+			again := rebill(t, sub, paid.Transaction, "2026-04-03", collected)
+			if again.Transaction.AmountMinor != test.owes || again.Transaction.MandateReference != sub.MandateReference {
+				t.Errorf("it is tried with %s under %s", again.Transaction.AmountMinor, again.Transaction.MandateReference)
+			}
+			if after := again.Subscription; after.Status != SubscriptionActive || after.NextBillingDate != after.PeriodStart(paid.Subscription.Period) || after.RevenueMinor != test.owes {
+				t.Errorf("then it is %s and billed on %s", after.Status, after.NextBillingDate)
+			}
+		})
+	}
+}
+
 // TestWhatIsWithdrawnSaysNothingOfTheNewMandate has a payer give another account between the announcement of a rebill
 // and its file, and the subscription paused then: the new mandate was not used yet.
 func TestWhatIsWithdrawnSaysNothingOfTheNewMandate(t *testing.T) {
