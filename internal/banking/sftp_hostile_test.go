@@ -2,6 +2,7 @@ package banking_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/pkg/sftp"
 
 	"sepad/internal/app/apptest"
+	"sepad/internal/banking/place"
 	"sepad/internal/store"
 )
 
@@ -163,4 +165,63 @@ func goodbye(words string) []byte {
 	packet := binary.BigEndian.AppendUint32(nil, uint32(1+len(payload)+padding))
 	packet = append(append(packet, byte(padding)), payload...)
 	return append(packet, make([]byte, padding)...)
+}
+
+// endless is a server's only file: it is said to have so many bytes, and gives them without end.
+type endless struct {
+	refusals
+	said  int64
+	given *atomic.Int64
+}
+
+func (e endless) Fileread(*sftp.Request) (io.ReaderAt, error)   { return e, nil }
+func (e endless) Filelist(*sftp.Request) (sftp.ListerAt, error) { return e, nil }
+func (e endless) Name() string                                  { return "answer.xml" }
+func (e endless) Size() int64                                   { return e.said }
+func (endless) Mode() fs.FileMode                               { return 0o600 }
+func (endless) ModTime() time.Time                              { return time.Unix(1_700_000_000, 0) }
+func (endless) IsDir() bool                                     { return false }
+func (endless) Sys() any                                        { return nil }
+func (e endless) ReadAt(into []byte, _ int64) (int, error) {
+	e.given.Add(int64(len(into)))
+	return len(into), nil
+}
+func (e endless) ListAt(into []os.FileInfo, at int64) (int, error) {
+	if at > 0 {
+		return 0, io.EOF
+	}
+	into[0] = e
+	return 1, io.EOF
+}
+
+// TestAFileOfAServerThatNeverEnds is neither read to the measure of all files nor into memory, whatever its size is said to be.
+func TestAFileOfAServerThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	const packets = 4 << 20
+	for name, c := range map[string]struct {
+		said, most int64
+		want       error
+	}{
+		"small, and growing": {100_000, 100_000 + packets, place.ErrChanged},
+		"beyond all measure": {place.LargestFetch + 1, 0, place.ErrTooLarge},
+		"larger than can be": {1 << 62, 0, place.ErrTooLarge},
+		"less than nothing":  {-1, packets, place.ErrChanged},
+		"empty, and growing": {0, packets, place.ErrChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newBankServer(t)
+			file := endless{said: c.said, given: new(atomic.Int64)}
+			server.answers = &sftp.Handlers{FileGet: file, FilePut: file, FileCmd: file, FileList: file}
+			b := setup(t, apptest.SQLite(t, apptest.Options{}), server.settings(server.hostKey.PublicKey()))
+			for range 2 {
+				if _, err := b.App.Banking.Receive(t.Context(), b.account); !errors.Is(err, c.want) {
+					t.Errorf("it gives %v, want %v", err, c.want)
+				}
+			}
+			if given := file.given.Load(); given > 2*c.most {
+				t.Errorf("%d bytes were read", given)
+			}
+		})
+	}
 }

@@ -289,7 +289,8 @@ func (s *Server) Fetch(name string) (*os.File, fs.FileInfo, error) {
 	return s.fetch(path.Join(s.in, name))
 }
 
-// fetch brings a file here, with what it was there. One that has grown on the way is still being written.
+// fetch brings a file here, with what it was there, and no more of it than it is said to have: one that grows on the way is
+// still being written, or never ends.
 func (s *Server) fetch(name string) (*os.File, fs.FileInfo, error) {
 	defer s.meter.watch()()
 	from, err := s.Open(name)
@@ -297,8 +298,18 @@ func (s *Server) fetch(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer from.Close()
-	s.meter.allow(2 * LargestFetch)
-	file, err := Spool(from, LargestFetch)
+	said, err := from.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if said.Size() > LargestFetch {
+		return nil, nil, ErrTooLarge
+	}
+	s.meter.allow(2*said.Size() + largestListing)
+	file, err := Spool(from, said.Size())
+	if errors.Is(err, ErrTooLarge) {
+		err = ErrChanged
+	}
 	if err != nil {
 		return nil, nil, err
 	}
