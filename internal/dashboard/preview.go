@@ -38,13 +38,15 @@ func sorted[T any](records map[uuid.UUID]T, name func(T) string) []T {
 	return slices.SortedFunc(maps.Values(records), func(a, b T) int { return strings.Compare(name(a), name(b)) })
 }
 
-func campaignsOf(setup *merchant.Setup, page uuid.UUID) (campaigns []merchant.Campaign) {
+// campaignsByPage are the campaigns that show each page, by name.
+func campaignsByPage(setup *merchant.Setup) map[uuid.UUID][]merchant.Campaign {
+	byPage := map[uuid.UUID][]merchant.Campaign{}
 	for _, campaign := range sorted(setup.Campaigns, func(c merchant.Campaign) string { return c.Name }) {
-		if campaign.HostedPageID != nil && *campaign.HostedPageID == page {
-			campaigns = append(campaigns, campaign)
+		if page := campaign.HostedPageID; page != nil {
+			byPage[*page] = append(byPage[*page], campaign)
 		}
 	}
-	return campaigns
+	return byPage
 }
 
 // previewView is a page beside what can be chosen of it.
@@ -83,7 +85,7 @@ func (d *Dashboard) showPreview(w http.ResponseWriter, r *http.Request) error {
 	if chosen.Campaign != "" {
 		asked.Set("campaign", chosen.Campaign)
 	}
-	page := pageView{setup.HostedPages[id], campaignsOf(setup, id)}
+	page := pageView{setup.HostedPages[id], campaignsByPage(setup)[id]}
 	return d.page(w, r, "preview", page.Name, previewView{
 		Page: page, Tenant: setup.Tenant, Choices: chosen, States: d.Preview.States, Languages: d.Preview.Languages,
 		Frame: "/dashboard/setup/pages/" + id.String() + "/preview/?" + asked.Encode(),

@@ -149,8 +149,9 @@ func (d *Dashboard) tenant(w http.ResponseWriter, r *http.Request, status int, o
 	shown.Tenant, shown.Path = of.Tenant, tenantsPath+of.Tenant.ID.String()+"/"
 	shown.Scopes, shown.Usual = merchant.AllScopes, merchant.DefaultScopes
 	shown.MayChange, shown.IsFresh = may(r, http.MethodPost, tenantsPath+"{tenant_id}/"), d.People.IsFresh(r.Context())
+	shows := campaignsByPage(of)
 	for _, kind := range recordKinds {
-		shown.Kinds = append(shown.Kinds, kindView{kind, shown.Path + kind.path + "/", recordsOf(kind, of)})
+		shown.Kinds = append(shown.Kinds, kindView{kind, shown.Path + kind.path + "/", recordsOf(kind, of, shows)})
 	}
 	if shown.Keys, err = d.Store.Tenant(of.Tenant.ID).APIKeys(r.Context()); err != nil {
 		return err
@@ -174,11 +175,11 @@ func (d *Dashboard) tenantFields(r *http.Request, of *merchant.Setup) (formView,
 }
 
 // recordsOf lists a tenant's records of a kind, those in use first.
-func recordsOf(kind recordKind, of *merchant.Setup) (views []recordView) {
+func recordsOf(kind recordKind, of *merchant.Setup, shows map[uuid.UUID][]merchant.Campaign) (views []recordView) {
 	for id, fields := range kind.all(of) {
 		name, _ := fields["name"].(string)
 		isActive, _ := fields["active"].(bool)
-		views = append(views, recordView{id, name, factsOf(kind, of, id), isActive})
+		views = append(views, recordView{id, name, factsOf(kind, of, shows, id), isActive})
 	}
 	slices.SortFunc(views, func(a, b recordView) int {
 		if a.IsActive != b.IsActive {
@@ -190,7 +191,7 @@ func recordsOf(kind recordKind, of *merchant.Setup) (views []recordView) {
 }
 
 // factsOf says in a few words what a record is.
-func factsOf(kind recordKind, of *merchant.Setup, id uuid.UUID) string {
+func factsOf(kind recordKind, of *merchant.Setup, shows map[uuid.UUID][]merchant.Campaign, id uuid.UUID) string {
 	switch kind.path {
 	case "gateways":
 		g := of.Gateways[id]
@@ -206,7 +207,7 @@ func factsOf(kind recordKind, of *merchant.Setup, id uuid.UUID) string {
 		return of.Offers[c.OfferID].Name + " through " + of.Gateways[c.GatewayID].Name
 	default:
 		var names []string
-		for _, campaign := range campaignsOf(of, id) {
+		for _, campaign := range shows[id] {
 			names = append(names, campaign.Name)
 		}
 		return strings.Join(names, ", ")
