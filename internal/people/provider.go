@@ -30,6 +30,9 @@ const (
 	knownFor = time.Hour
 	// largestAnswer is more than any provider says at a time: its words are held in memory.
 	largestAnswer = 1 << 20
+	// longestSignature is that of an RSA key of 16,384 bits. One of a million bits, for which an answer has
+	// room, keeps a processor for minutes.
+	longestSignature = 16_384/6 + 1
 )
 
 // ProviderPath is where a provider sends people back to.
@@ -192,6 +195,9 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 		return v, &ProviderError{withoutBody(err)}
 	}
 	text, _ := token.Extra("id_token").(string)
+	if len(text[strings.LastIndex(text, ".")+1:]) > longestSignature {
+		return v, &ProviderError{errors.New("its proof is signed with a larger key than anybody has")}
+	}
 	proof, err := known.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Clock.Now}).Verify(ctx, text)
 	if err != nil {
 		return v, &ProviderError{err}

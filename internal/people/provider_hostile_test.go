@@ -1,6 +1,7 @@
 package people
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/hmac"
@@ -367,6 +368,26 @@ func TestAProviderThatNeverStops(t *testing.T) {
 				t.Errorf("%d MB were read", sent.Load()>>20)
 			}
 		})
+	}
+}
+
+// TestAKeyWithoutMeasure: a proof by a key of a million bits took a processor minutes, and nobody could break that off.
+func TestAKeyWithoutMeasure(t *testing.T) {
+	t.Parallel()
+	for size, isLookedAt := range map[int]bool{256: true, 2048: true, 2049: false, 4096: false} {
+		h := newHostileProvider(t)
+		modulus := bytes.Repeat([]byte{0xff}, size)
+		h.answers["/keys"] = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"kty": "RSA", "kid": "here", "alg": "RS256", "use": "sig", "n": text64(modulus), "e": "AQAB"}}})
+		}
+		h.proof = func(claims map[string]any) string {
+			return h.signed("RS256", "here", claims, func([32]byte, string) []byte { return make([]byte, size) })
+		}
+		_, err := h.signIn(t.Context(), h.client())
+		if !isProviderError(err) || strings.Contains(err.Error(), "failed to verify") != isLookedAt {
+			t.Errorf("a signature of %d bytes: %v", size, err)
+		}
 	}
 }
 
