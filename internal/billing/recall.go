@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"sepad/internal/merchant"
@@ -26,27 +27,27 @@ const (
 var errUnanswered = errors.New("billing: a gateway has not said what it collected since the backup")
 
 // Recall asks the gateways about everything that a restored database cannot know:
-// first about the payments that were open, then about the subscriptions that wait for
-// one or owe a period, and about every rebill that has fallen due since. What a
-// gateway has is taken into the books; what it has not stays due. It is done when
-// each of them has answered.
+// first about the subscriptions that wait for a collection or owe a period, then about
+// all other payments that were open, and about every rebill that has fallen due since.
+// What a gateway has is taken into the books; what it has not stays due. It is done
+// when each of them has answered.
 func (b *Billing) Recall(ctx context.Context, now time.Time) error {
-	if err := b.Checkout.AskAboutAllOpen(ctx); err != nil {
-		return err
-	}
-	if _, err := b.Checkout.RunDue(ctx, now); err != nil {
-		return err
-	}
 	waiting := func(last store.Due) ([]store.Due, error) {
 		return b.Checkout.Store.WaitingToRecall(ctx, last, recallBatch)
 	}
 	if err := recallEach(waiting, func(one store.Due) error { return b.recallWaiting(ctx, one, now) }); err != nil {
 		return err
 	}
+	if err := b.Checkout.AskAboutAllOpen(ctx); err != nil {
+		return err
+	}
+	if _, err := b.Checkout.RunDue(ctx, now); err != nil {
+		return err
+	}
 	due := func(last store.Due) ([]store.Due, error) {
 		return b.Checkout.Store.ToRecall(ctx, now, last, recallBatch)
 	}
-	return recallEach(due, func(one store.Due) error { return b.recallOne(ctx, one, now) })
+	return recallEach(due, func(one store.Due) error { return b.recallOne(ctx, one, neverRecalled, now) })
 }
 
 // recallEach goes through subscriptions batch by batch.
@@ -79,43 +80,86 @@ func (b *Billing) recallWaiting(ctx context.Context, waiting store.Due, now time
 	if _, isBank := b.Checkout.Planner(setup, sub.GatewayID); isBank {
 		return nil
 	}
+	last := neverRecalled
 	if open := sub.OpenTransactionID; open != nil {
-		if err := b.Checkout.AskAboutPending(ctx, setup, *open); err != nil {
+		if last = sub.Period; sub.Tries == 0 {
+			last-- // it is the first payment
+		}
+		if err := b.Checkout.AskAboutCollection(ctx, setup, *open); err != nil {
 			return errors.Join(errUnanswered, err)
 		}
 	}
-	return b.recallOne(ctx, waiting, now)
+	return b.recallOne(ctx, waiting, last, now)
 }
 
 // recallOne takes in every debit of a subscription that the gateway has and we have
 // not. A refused one may have been tried again before we would do so. What is never
 // billed by itself no gateway has, nor what will be billed long after now, whatever it says.
-func (b *Billing) recallOne(ctx context.Context, due store.Due, now time.Time) error {
+// The last period that is known to have been billed is where it goes on.
+func (b *Billing) recallOne(ctx context.Context, due store.Due, last int, now time.Time) error {
 	for {
 		found, err := b.Checkout.Store.Tenant(due.TenantID).DueSubscription(ctx, due.ID)
 		if err != nil || found.Subscription.DueAt().IsZero() {
 			return err
 		}
-		if start := found.Subscription.PeriodStart(found.Subscription.Period); start.IsZero() || start.Start().After(now.Add(recallUntil)) {
-			return nil
+		isKnown := false
+		for _, period := range toRecall(found.Subscription, last, now) {
+			if isKnown, err = b.recallNext(ctx, found, period, now); err != nil {
+				return err
+			}
+			if isKnown {
+				last = period
+				break
+			}
 		}
-		if more, err := b.recallNext(ctx, found, now); err != nil || !more {
-			return err
+		if !isKnown {
+			return nil
 		}
 	}
 }
 
-// recallNext asks for the next debit of a subscription, and for a few behind it.
-func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now time.Time) (found bool, err error) {
+// neverRecalled is before every period.
+const neverRecalled = math.MinInt
+
+// toRecall are the periods of which a gateway may have the next debit, in order: the one that is billed next, and where nothing
+// of it is owed those beside it that have begun. Periods that pass while another one is tried again are left out, and
+// when that was collected is not known: those behind the last that was recalled may have been billed, and those that we would bill left out.
+func toRecall(s payment.Subscription, last int, now time.Time) (periods []int) {
+	next := s.PeriodStart(s.Period)
+	if next.IsZero() || next.Start().After(now.Add(recallUntil)) {
+		return nil
+	}
+	if s.Tries > 0 {
+		return []int{s.Period}
+	}
+	first := s.Period
+	if last != neverRecalled {
+		first = min(first, last+1)
+	}
+	latest := next.Start().Add(recallUntil)
+	for period := first; ; period++ {
+		begins := s.PeriodStart(period).Start()
+		if period > s.Period && (begins.After(now) || begins.After(latest)) {
+			return periods
+		}
+		periods = append(periods, period)
+	}
+}
+
+// recallNext asks for the next debit of a period, and for a few behind it. Those that the gateway has lost count as tries.
+func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, period int, now time.Time) (found bool, err error) {
 	setup, err := b.Checkout.Store.Setup(ctx, due.Subscription.TenantID, due.SetupVersion)
 	if err != nil {
 		return false, err
 	}
+	lost, stored := 0, due.Subscription
+	due.Subscription.Period = period
 	for ahead := 0; ahead <= recallAhead; ahead++ {
 		rebill, err := payment.RecallRebill(due.Subscription, due.First, now)
 		if err != nil {
 			return false, err
 		}
+		rebill.Before.Subscription = &stored
 		rebill.KeepPrice(due.TriedMinor)
 		rebill.KeepCount(due.ReturnedTries)
 		rebill.Transaction.MerchantTransactionID = payment.RebillReference(due.Subscription, rebill.Subscription.Tries+ahead)
@@ -131,8 +175,10 @@ func (b *Billing) recallNext(ctx context.Context, due store.DueSubscription, now
 		case err != nil:
 			return false, errors.Join(errUnanswered, err)
 		case outcome.Verdict == payment.VerdictLost:
+			lost++
 			continue
 		}
+		rebill.KeepCount(rebill.Subscription.Tries - 1 + lost)
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.ClaimRebill(rebill, due.SealedIBAN)
 			return nil

@@ -231,8 +231,8 @@ func TestAGatewayThatClaimsToHaveEverything(t *testing.T) {
 // lostTime is what a database knows of a subscription, and what its gateway does when that is restored.
 type lostTime struct {
 	before func(t *testing.T, d desk) payment.Subscription
-	// known are the answers to the first tries of its first period.
-	known  []payment.Outcome
+	// known are the answers to the tries of its periods, from the first on. What is lost the gateway does not know.
+	known  [][]payment.Outcome
 	passes time.Duration
 	want   []payment.TransactionStatus
 }
@@ -247,30 +247,48 @@ func TestWhatWasNotDueIsRecalledAsWell(t *testing.T) {
 	later := func(d desk, wait time.Duration) payment.Outcome {
 		return payment.Outcome{Verdict: payment.VerdictPending, GatewayReference: "GW-P", SettlesAt: d.Time.Now().Add(wait)}
 	}
-	billed := func(answer func(d desk)) func(*testing.T, desk) payment.Subscription {
+	billed := func(answer func(d desk), change ...func(*storetest.Draft)) func(*testing.T, desk) payment.Subscription {
 		return func(t *testing.T, d desk) payment.Subscription {
-			sub := d.due(t)
+			sub := d.due(t, change...)
 			answer(d)
 			d.bill(t, 1)
 			return sub
 		}
 	}
-	triedAgain := []payment.TransactionStatus{payment.TransactionDeclined, payment.TransactionApproved}
+	due := func(t *testing.T, d desk) payment.Subscription { return d.due(t, storetest.WithTerms(weekly)) }
+	one, none, lost := []payment.Outcome{approved}, []payment.Outcome{}, payment.Outcome{Verdict: payment.VerdictLost}
+	again := []payment.Outcome{declined, approved}
+	const no, yes = payment.TransactionDeclined, payment.TransactionApproved
+	triedAgain := []payment.TransactionStatus{no, yes}
 	for name, test := range map[string]lostTime{
 		"a rebill that was taken in, refused and tried again": {
-			billed(func(d desk) { d.Gateway.Answer(later(d, 14*days)) }), []payment.Outcome{declined, approved}, 5 * days, triedAgain,
+			billed(func(d desk) { d.Gateway.Answer(later(d, 14*days)) }), [][]payment.Outcome{again}, 5 * days, triedAgain,
 		},
 		"a rebill without an answer that was refused and tried again": {
-			billed(func(d desk) { d.Gateway.Silence() }), []payment.Outcome{declined, approved}, 5 * days, triedAgain,
+			billed(func(d desk) { d.Gateway.Silence() }), [][]payment.Outcome{again}, 5 * days, triedAgain,
 		},
 		"a refused one that was tried again sooner": {
-			billed(func(d desk) { d.Gateway.Answer(declined) }), []payment.Outcome{declined, approved}, 2 * days, triedAgain,
+			billed(func(d desk) { d.Gateway.Answer(declined) }), [][]payment.Outcome{again}, 2 * days, triedAgain,
 		},
 		"what was billed after a first payment that was taken in": {
 			func(t *testing.T, d desk) payment.Subscription {
 				return *d.Paid(t, later(d, 20*days), storetest.WithTerms(weekly)).Subscription
 			},
-			[]payment.Outcome{approved}, 9 * days, []payment.TransactionStatus{payment.TransactionApproved},
+			[][]payment.Outcome{one}, 9 * days, []payment.TransactionStatus{yes},
+		},
+		"a period that was left out, and one behind it":         {due, [][]payment.Outcome{again, none, one}, 15 * days, []payment.TransactionStatus{no, yes, yes}},
+		"no period that was left out":                           {due, [][]payment.Outcome{again, one, one}, 15 * days, []payment.TransactionStatus{no, yes, yes, yes}},
+		"a try that the gateway has lost, which left one out":   {due, [][]payment.Outcome{{lost, approved}, none, one}, 15 * days, []payment.TransactionStatus{yes, yes}},
+		"one that was lost, and no period that has begun since": {due, [][]payment.Outcome{{lost, approved}}, 8 * days, []payment.TransactionStatus{yes}},
+		"what was billed after a second try that was taken in": {
+			func(t *testing.T, d desk) payment.Subscription {
+				sub := billed(func(d desk) { d.Gateway.Answer(declined) }, storetest.WithTerms(weekly))(t, d)
+				d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+				d.Gateway.Answer(later(d, 2*days))
+				d.bill(t, 1)
+				return sub
+			},
+			[][]payment.Outcome{again, one, one}, 12 * days, []payment.TransactionStatus{no, yes, yes, yes},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -283,8 +301,14 @@ func TestWhatWasNotDueIsRecalledAsWell(t *testing.T) {
 func (l lostTime) isRecalled(t *testing.T, d desk) {
 	sub := l.before(t, d)
 	known := map[string]payment.Outcome{}
-	for i, outcome := range l.known {
-		known[payment.RebillReference(sub, i+1)] = outcome
+	for i, tries := range l.known {
+		period := sub
+		period.Period += i
+		for n, outcome := range tries {
+			if outcome.Verdict != payment.VerdictLost {
+				known[payment.RebillReference(period, n+1)] = outcome
+			}
+		}
 	}
 	if first := sub.OpenTransactionID; first != nil {
 		known[d.Debit(t, *first).Transaction.MerchantTransactionID] = approved

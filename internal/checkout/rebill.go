@@ -65,12 +65,18 @@ func (c *Checkout) AskAboutRebill(ctx context.Context, setup *merchant.Setup, d 
 	return c.statusOf(ctx, setup, d, c.now())
 }
 
-// AskAboutPending asks about a payment that its gateway has taken in, before the day on which it would be asked: it may
-// have said more before the database was restored.
-func (c *Checkout) AskAboutPending(ctx context.Context, setup *merchant.Setup, id uuid.UUID) error {
+// AskAboutCollection asks about a payment that a subscription waits for, before the day on which it would be asked: its
+// gateway may have said more before the database was restored.
+func (c *Checkout) AskAboutCollection(ctx context.Context, setup *merchant.Setup, id uuid.UUID) error {
 	d, err := c.debit(ctx, setup.Tenant.ID, id)
-	if err != nil || d.Transaction.InFlight() || d.Transaction.IsDecided() {
+	if err != nil || d.Transaction.IsDecided() {
 		return err
+	}
+	if d.Transaction.InFlight() {
+		if err := c.lookUp(ctx, store.Due{TenantID: setup.Tenant.ID, ID: id}); !overtaken(err) {
+			return err
+		}
+		return nil
 	}
 	outcome, err := c.statusOf(ctx, setup, d, c.now())
 	switch {
