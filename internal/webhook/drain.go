@@ -94,7 +94,9 @@ type outcome struct {
 func (d *Deliverer) drain(ctx context.Context, e store.Endpoint, again <-chan struct{}) (outlook, error) {
 	for {
 		now := d.Clock.Now()
+		end := d.turn()
 		lease, ok, err := d.lease(ctx, e, now)
+		end()
 		if err != nil {
 			return outlook{}, err
 		}
@@ -115,9 +117,8 @@ func (d *Deliverer) drain(ctx context.Context, e store.Endpoint, again <-chan st
 	}
 }
 
-// lease takes an endpoint, or keeps it.
+// lease takes an endpoint, or keeps it, in a turn.
 func (d *Deliverer) lease(ctx context.Context, e store.Endpoint, now time.Time) (store.Lease, bool, error) {
-	defer d.turn()()
 	return d.Store.LeaseEndpoint(ctx, e, d.owner, now, leaseFor)
 }
 
@@ -397,7 +398,7 @@ func (r *drain) recallDue(ctx context.Context) error {
 }
 
 func (r *drain) recall(ctx context.Context, within time.Duration) error {
-	defer r.turn()()
+	defer r.turnBetween()()
 	err := r.Store.Write(ctx, r.Clock.Now(), func(tx *store.Tx) error {
 		tx.LineUpRetries(r.endpoint, within)
 		return nil
@@ -413,7 +414,9 @@ func (r *drain) recall(ctx context.Context, within time.Duration) error {
 // renew keeps the lease and reads the profile again. Whoever has lost the lease
 // begins nothing more; a database that does not answer may do so next time.
 func (r *drain) renew(ctx context.Context) {
+	end := r.turnBetween()
 	lease, ok, err := r.lease(ctx, r.endpoint, r.Clock.Now())
+	end()
 	if err == nil && !ok {
 		r.stop()
 		return

@@ -91,6 +91,19 @@ func (r *drain) flush() {
 	go func() { r.turned <- r.turn() }()
 }
 
+// turnBetween waits for a turn of the drain's own goroutine, and uses the one that comes for its results meanwhile: drains
+// that hold turns and wait for others would wait for each other for ever.
+func (r *drain) turnBetween() (end func()) {
+	for {
+		select {
+		case r.queries <- struct{}{}:
+			return func() { <-r.queries }
+		case end := <-r.turned:
+			r.record(end)
+		}
+	}
+}
+
 // record writes what there is in the turn that has come.
 func (r *drain) record(end func()) {
 	results, state, isNew := r.results, r.state, r.state != r.saved
