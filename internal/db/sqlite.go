@@ -79,7 +79,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*sqlite, error)
 		return nil, fmt.Errorf("the database file %s cannot be opened: %w", path, err)
 	}
 	// A link leads to the file: whoever comes by another name meets the same log and the same lock.
-	path, err := filepath.EvalSymlinks(path)
+	path, err := realPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +176,21 @@ func ownFile(path string) error {
 	return nil
 }
 
+// realPath is where a path leads. It is absolute, for SQLite takes some names for no file at all.
+func realPath(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	return path, cmp.Or(err, checkName(path))
+}
+
 // besideSuffixes end the names of what SQLite puts beside a database.
 var besideSuffixes = []string{"-wal", "-shm", "-journal"}
 
 // checkName refuses a name by which SQLite would keep nothing, or find a log in place of a database.
 func checkName(path string) error {
-	if path == ":memory:" {
+	if filepath.Base(path) == ":memory:" {
 		return errors.New("SQLite takes this name for a database in memory, which is gone with the process: give the path of a file")
 	}
 	for _, suffix := range besideSuffixes {

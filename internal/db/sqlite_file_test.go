@@ -289,7 +289,7 @@ func TestFilesBesideADatabaseBelongToItsOwner(t *testing.T) {
 func TestNamesThatKeepNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	for _, name := range []string{":memory:", filepath.Join(folder, "sepad.db-wal"), filepath.Join(folder, "sepad.db-shm"), filepath.Join(folder, "sepad.db-journal")} {
+	for _, name := range []string{":memory:", "./:memory:", "../db/:memory:", filepath.Join(folder, ":memory:"), filepath.Join(folder, "sepad.db-wal"), filepath.Join(folder, "sepad.db-shm"), filepath.Join(folder, "sepad.db-journal")} {
 		if engine, err := openSQLite(t.Context(), name, Options{}); err == nil {
 			t.Errorf("%s was opened", name)
 			_ = engine.close()

@@ -1,10 +1,14 @@
 package people
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,9 +34,9 @@ const (
 	knownFor = time.Hour
 	// largestAnswer is more than any provider says at a time: its words are held in memory.
 	largestAnswer = 1 << 20
-	// longestSignature is that of an RSA key of 16,384 bits. One of a million bits, for which an answer has
-	// room, keeps a processor for minutes.
-	longestSignature = 16_384/6 + 1
+	// longestKey is the text of an RSA key of 16,384 bits. One of a million bits, for which an answer has
+	// room, keeps a processor for minutes, whatever it has signed.
+	longestKey = 16_384/6 + 1
 )
 
 // ProviderPath is where a provider sends people back to.
@@ -89,9 +93,12 @@ func asking(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, &http.Client{Timeout: providerPatience, Transport: bounded{http.DefaultTransport}, CheckRedirect: stay})
 }
 
-var errSwitched = errors.New("people: the provider answered 101, and nothing but HTTP is spoken")
+var (
+	errSwitched = errors.New("people: the provider answered 101, and nothing but HTTP is spoken")
+	errLargeKey = errors.New("people: the provider has a larger key than anybody needs")
+)
 
-// bounded cuts answers off that are larger than any sense.
+// bounded refuses answers that are larger than any sense, or have keys that are.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -102,8 +109,27 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if answer.StatusCode == http.StatusSwitchingProtocols { // its body would have no end, whatever time the client has
 		return nil, errors.Join(errSwitched, answer.Body.Close())
 	}
-	answer.Body = http.MaxBytesReader(nil, answer.Body, largestAnswer)
+	body, err := io.ReadAll(http.MaxBytesReader(nil, answer.Body, largestAnswer))
+	if err = cmp.Or(err, answer.Body.Close(), checkKeys(body)); err != nil {
+		return nil, err
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
+}
+
+func checkKeys(answer []byte) error {
+	var of struct {
+		Keys []struct {
+			Modulus string `json:"n"`
+		} `json:"keys"`
+	}
+	_ = json.Unmarshal(answer, &of) // what is wrong with it is told by whoever needs it
+	for _, key := range of.Keys {
+		if len(key.Modulus) > longestKey {
+			return errLargeKey
+		}
+	}
+	return nil
 }
 
 // find asks the provider who it is, unless it has just said so. Whoever comes while one that
@@ -195,9 +221,6 @@ func (p *Provider) Finish(ctx context.Context, errand Errand, state, code string
 		return v, &ProviderError{withoutBody(err)}
 	}
 	text, _ := token.Extra("id_token").(string)
-	if len(text[strings.LastIndex(text, ".")+1:]) > longestSignature {
-		return v, &ProviderError{errors.New("its proof is signed with a larger key than anybody has")}
-	}
 	proof, err := known.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Clock.Now}).Verify(ctx, text)
 	if err != nil {
 		return v, &ProviderError{err}

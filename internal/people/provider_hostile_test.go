@@ -371,22 +371,26 @@ func TestAProviderThatNeverStops(t *testing.T) {
 	}
 }
 
-// TestAKeyWithoutMeasure: a proof by a key of a million bits took a processor minutes, and nobody could break that off.
+// TestAKeyWithoutMeasure: a key of a million bits took a processor minutes for one proof, which nobody could break off. How long the
+// proof's own signature is says nothing of it.
 func TestAKeyWithoutMeasure(t *testing.T) {
 	t.Parallel()
-	for size, isLookedAt := range map[int]bool{256: true, 2048: true, 2049: false, 4096: false} {
+	for _, test := range []struct {
+		key, signature int
+		isLookedAt     bool
+	}{{256, 256, true}, {2048, 2048, true}, {2049, 2049, false}, {4096, 4096, false}, {500_000, 256, false}, {256, 500_000, true}} {
 		h := newHostileProvider(t)
-		modulus := bytes.Repeat([]byte{0xff}, size)
+		modulus := bytes.Repeat([]byte{0xff}, test.key)
 		h.answers["/keys"] = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"kty": "RSA", "kid": "here", "alg": "RS256", "use": "sig", "n": text64(modulus), "e": "AQAB"}}})
 		}
 		h.proof = func(claims map[string]any) string {
-			return h.signed("RS256", "here", claims, func([32]byte, string) []byte { return make([]byte, size) })
+			return h.signed("RS256", "here", claims, func([32]byte, string) []byte { return make([]byte, test.signature) })
 		}
 		_, err := h.signIn(t.Context(), h.client())
-		if !isProviderError(err) || strings.Contains(err.Error(), "failed to verify") != isLookedAt {
-			t.Errorf("a signature of %d bytes: %v", size, err)
+		if !isProviderError(err) || strings.Contains(err.Error(), errLargeKey.Error()) == test.isLookedAt {
+			t.Errorf("a key of %d bytes, a signature of %d: %v", test.key, test.signature, err)
 		}
 	}
 }

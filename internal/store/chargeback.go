@@ -61,10 +61,9 @@ var putChargeback = Chargebacks.Insert() + `
 			THEN chargebacks.bank_fee_minor ELSE excluded.bank_fee_minor END
 	WHERE chargebacks.id = excluded.id AND chargebacks.transaction_id IS NULL`
 
-// raiseFee writes what a bank takes for a chargeback. Where somebody else has written as much meanwhile nothing is written and
-// Write gives ErrStale.
+// raiseFee writes what a bank takes for a chargeback, unless somebody has written as much meanwhile.
 func (tx *Tx) raiseFee(c payment.Chargeback) {
-	tx.Require(ErrStale, `UPDATE chargebacks SET bank_fee_minor = $3, updated_at = $4
+	tx.Then(`UPDATE chargebacks SET bank_fee_minor = $3, updated_at = $4
 		WHERE tenant_id = $1 AND id = $2 AND COALESCE(bank_fee_minor, -1) < $3`, c.TenantID, c.ID, *c.BankFeeMinor, db.Micros(tx.At))
 }
 
