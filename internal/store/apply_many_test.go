@@ -22,6 +22,10 @@ func TestManyChargebacks(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, testStaleAmongMany)
 	})
+	t.Run("may tell a fee, and whose it is, in one report", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, testAFeeBesideItsPayment)
+	})
 }
 
 // hostile has what COPY and SQL give a meaning to.
@@ -157,4 +161,33 @@ func TestAnOrderThatHasMovedHoldsUpManyChanges(t *testing.T) {
 			t.Errorf("gave %v", err)
 		}
 	})
+}
+
+// testAFeeBesideItsPayment has one line name a bank's charges of a chargeback that nobody could place, and the next its payment, which
+// has the same charges by then. That is no reason to begin anew, and neither is who tells of less.
+func testAFeeBesideItsPayment(t *testing.T, env *storetest.Env) {
+	shop := env.Shop(t)
+	paid := collected(t, env, shop, storetest.WithTerms(storetest.Monthly)) // older than the chargeback, and written before it
+	waiting := unlinked(env, shop, "CB-1")
+	if err := applyChargebacks(t, env, shop.ID, []store.Applied{waiting}); err != nil {
+		t.Fatal(err)
+	}
+	charged, less := *waiting.Chargeback, *waiting.Chargeback
+	charged.BankFeeMinor, less.BankFeeMinor = new(payment.Minor(3_00)), new(payment.Minor(1_00))
+	linked, err := paid.LinkChargeback(charged, nil, payment.Policy{}, env.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, report := range [][]store.Applied{
+		{{Change: payment.Change{Fee: &charged}}, {Change: linked}},
+		{{Change: payment.Change{Fee: &less}}},
+	} {
+		if err := applyChargebacks(t, env, shop.ID, report); err != nil {
+			t.Error(err)
+		}
+		stored, err := env.Store.Tenant(shop.ID).ChargebackByMerchantID(t.Context(), "CB-1")
+		if err != nil || stored == nil || stored.TransactionID == nil || stored.BankFeeMinor == nil || *stored.BankFeeMinor != 3_00 {
+			t.Errorf("stored is %+v, %v", stored, err)
+		}
+	}
 }
