@@ -277,7 +277,7 @@ func (b *Billing) send(ctx context.Context, c claim) error {
 		b.Checkout.SetAside(ctx, c.Transaction.TenantID, c.due.Subscription.ID, err)
 		return b.Checkout.SettleRebill(ctx, setup, c.Debit, unsent)
 	}
-	outcome, err := client.Submit(ctx, charge)
+	outcome, err := b.submit(ctx, setup, client, c, charge)
 	switch {
 	case err != nil || !c.IsAnsweredBy(outcome):
 		b.Checkout.RebillUnknown(ctx, client, c.Transaction)
@@ -291,6 +291,27 @@ func (b *Billing) send(ctx context.Context, c claim) error {
 		})
 	}
 	return errors.Join(err, b.Checkout.SettleRebill(ctx, setup, c.Debit, outcome))
+}
+
+// submit sends a rebill, unless its gateway has had it before the database was restored. Where it does not say so, nothing is sent.
+func (b *Billing) submit(ctx context.Context, setup *merchant.Setup, client *gateway.Client, c claim, charge gateway.Charge) (payment.Outcome, error) {
+	if _, isBank := client.Planner(); !isBank && mayBeKnown(c.due) {
+		switch outcome, err := b.Checkout.AskAboutRebill(ctx, setup, c.Debit); {
+		case errors.Is(err, errors.ErrUnsupported): // it recognizes a repeat by its reference, or nobody can
+		case err != nil:
+			return payment.Outcome{Verdict: payment.VerdictUnsent, Decline: payment.Decline{Message: "The gateway did not say whether it has the rebill already."}}, nil
+		case outcome.Verdict != payment.VerdictLost:
+			return outcome, nil
+		}
+	}
+	return client.Submit(ctx, charge)
+}
+
+// mayBeKnown tells that a gateway may have had the next debit of a subscription before the database was restored, and
+// that nobody could know when it was asked: a return that is told afterwards has a period tried again.
+func mayBeKnown(due store.DueSubscription) bool {
+	next := due.Subscription.PeriodStart(due.Subscription.Period)
+	return !due.RecalledAt.IsZero() && !next.Start().After(due.RecalledAt.Add(recallUntil))
 }
 
 // notSent holds what else is due at the gateway account back for a while, before

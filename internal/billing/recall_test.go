@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/checkout"
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -41,6 +42,33 @@ func (d desk) restore(t *testing.T) {
 		tx.MarkRestored(d.Time.Now())
 		return nil
 	})
+}
+
+// recallAll asks the gateways about the lost time, after which billing goes on.
+func (d desk) recallAll(t *testing.T) {
+	t.Helper()
+	if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	d.Env.Now = d.Time.Now()
+	d.Env.Write(t, func(tx *store.Tx) error {
+		tx.EndRecall()
+		return nil
+	})
+}
+
+// returned has a file tell that a bank has sent a collection back for lack of money.
+func (d desk) returned(t *testing.T, collected payment.Transaction) {
+	t.Helper()
+	taken, err := d.TakeChargebacks(t.Context(), d.Setup(t, d.Shop), checkout.ChargebackReport{
+		GatewayID: collected.GatewayID, Source: payment.ChargebackImported,
+		Chargebacks: []checkout.ReportedChargeback{{Chargeback: payment.Chargeback{
+			MerchantTransactionID: collected.MerchantTransactionID, AmountMinor: collected.AmountMinor, Currency: collected.Currency, ReasonCode: "AM04",
+		}}},
+	})
+	if err != nil || taken[0].Refused != nil {
+		t.Fatalf("%+v: %v", taken, err)
+	}
 }
 
 func TestNothingIsBilledBeforeTheGatewaysHaveAnswered(t *testing.T) {
@@ -96,13 +124,8 @@ func TestWhatNoGatewayHasIsBilledUnderTheSameName(t *testing.T) {
 		sub := d.due(t)
 		d.restore(t)
 		d.Gateway.Answer(payment.Outcome{Verdict: payment.VerdictLost})
-		if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		d.Env.Write(t, func(tx *store.Tx) error {
-			tx.ForgetRestore()
-			return nil
-		})
+		d.recallAll(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{})
 		d.Gateway.Answer(approved)
 		d.bill(t, 1)
 		sent := d.Gateway.Submitted()
@@ -317,13 +340,7 @@ func (l lostTime) isRecalled(t *testing.T, d desk) {
 	d.restore(t)
 	sent := len(d.Gateway.Submitted())
 	d.Gateway.AnswerEach(known)
-	if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	d.Env.Write(t, func(tx *store.Tx) error {
-		tx.ForgetRestore()
-		return nil
-	})
+	d.recallAll(t)
 	var got []payment.TransactionStatus
 	for _, rebill := range d.rebills(t, sub) {
 		got = append(got, rebill.Status)
@@ -337,4 +354,59 @@ func (l lostTime) isRecalled(t *testing.T, d desk) {
 	if now := len(d.Gateway.Submitted()); now != sent {
 		t.Errorf("%d were sent again", now-sent)
 	}
+}
+
+// TestATryThatNoFileNamesIsAskedAbout: a rebill has come back in the lost time and was tried again, which the gateway has taken in.
+// Its chargeback is told after the restore, once the gateways have been asked, and that next try is in no file.
+func TestATryThatNoFileNamesIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		known := map[string]payment.Outcome{
+			payment.RebillReference(sub, 1): approved,
+			payment.RebillReference(sub, 2): {Verdict: payment.VerdictPending, GatewayReference: "GW-2", SettlesAt: d.Time.Now().AddDate(0, 0, 14)},
+		}
+		d.Gateway.AnswerEach(known)
+		d.recallAll(t)
+		d.returned(t, d.rebills(t, sub)[0])
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		d.Gateway.Silence()
+		d.Gateway.AnswerEach(nil)
+		d.bill(t, 1)
+		if after := d.Subscription(t, sub.ID); len(d.Gateway.Submitted()) != 1 || after.OpenTransactionID != nil || after.Tries != 1 {
+			t.Fatalf("without an answer %d payments were sent, and it waits after %d tries", len(d.Gateway.Submitted()), after.Tries)
+		}
+		d.Gateway.AnswerEach(known)
+		d.Gateway.Answer(approved)
+		d.Time.Pass(time.Hour)
+		d.bill(t, 1)
+		rebills, after := d.rebills(t, sub), d.Subscription(t, sub.ID)
+		last := rebills[len(rebills)-1]
+		if len(d.Gateway.Submitted()) != 1 || last.MerchantTransactionID != payment.RebillReference(sub, 2) || last.GatewayReference != "GW-2" ||
+			after.OpenTransactionID == nil || *after.OpenTransactionID != last.ID {
+			t.Errorf("%d payments were sent, the last rebill is %s and %s", len(d.Gateway.Submitted()), last.MerchantTransactionID, last.Status)
+		}
+	})
+}
+
+// TestWhatNobodyCanHaveSentIsNotAskedAbout: periods that begin long after a restore, and those of a database that never was restored.
+func TestWhatNobodyCanHaveSentIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{})
+		d.recallAll(t)
+		for month, isAsked := range []bool{true, false, false} {
+			d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+			asked, sent := len(d.Gateway.Asked()), len(d.Gateway.Submitted())
+			d.bill(t, 1)
+			if now := len(d.Gateway.Asked()) - asked; (now == 1) != isAsked || len(d.Gateway.Submitted()) != sent+1 {
+				t.Errorf("month %d: %d questions, %d payments", month, now, len(d.Gateway.Submitted())-sent)
+			}
+		}
+	})
 }

@@ -31,10 +31,7 @@ func TestADebitThatWasReportedIsNotMadeAgain(t *testing.T) {
 	for name, found := range map[string]func(*testing.T, desk){
 		"asked": func(t *testing.T, d desk) {
 			d.restore(t)
-			if err := d.Recall(t.Context(), d.Time.Now()); err != nil {
-				t.Fatal(err)
-			}
-			d.Env.Write(t, func(tx *store.Tx) error { tx.ForgetRestore(); return nil })
+			d.recallAll(t)
 			d.bill(t, 0)
 		},
 		"due": func(t *testing.T, d desk) { d.bill(t, 1) },

@@ -49,7 +49,7 @@ func (r *Runner) askAboutTheLostTime(ctx context.Context) bool {
 	err := r.billing.Recall(ctx, now)
 	if err == nil {
 		err = r.checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
-			tx.ForgetRestore()
+			tx.EndRecall()
 			return nil
 		})
 	}

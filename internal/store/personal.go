@@ -188,7 +188,7 @@ var PersonalTables = []PersonalTable{
 	{Name: "schema_compatibility", Kept: "id oldest_version"},
 	{Name: "bank_resumptions", Kept: "tenant_id gateway_id restored_to resumed_at"},
 	{Name: "bank_adopted", Kept: "tenant_id gateway_id end_to_end_id message_id position block_id due_date sequence_type amount_minor"},
-	{Name: "deployment", Kept: "id environment restored_to banks_restored_to tokens_hidden"},
+	{Name: "deployment", Kept: "id environment restored_to recalled_at banks_restored_to tokens_hidden"},
 	{Name: "encryption_keys", Kept: "name was_first", Secret: "sealed_check"},
 	// Operators are no payers: their names go with them, and stay in the audit trail.
 	{

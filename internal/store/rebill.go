@@ -28,6 +28,8 @@ type DueSubscription struct {
 	SetupVersion int64
 	// PausedSince is since when the gateway has been away, zero when it is not.
 	PausedSince time.Time
+	// RecalledAt is when the gateways of a restored database had been asked, zero where it never was restored.
+	RecalledAt time.Time
 }
 
 // subscriptionsDueQuery picks what is due before it reads what goes with it: a
@@ -63,7 +65,8 @@ func dueSubscriptionQuery(where string) string {
 			ORDER BY x.id DESC LIMIT 1) END,
 		CASE WHEN s.period_tries > 0 THEN (SELECT COALESCE(MAX(x.attempt_number), 0) FROM transactions x
 			WHERE x.tenant_id = s.tenant_id AND x.order_id = s.order_id AND x.subscription_id = s.id AND x.billing_period = s.period
-				AND x.type = 'sdd_rebill' AND x.status = 'charged_back') ELSE 0 END
+				AND x.type = 'sdd_rebill' AND x.status = 'charged_back') ELSE 0 END,
+		(SELECT recalled_at FROM deployment WHERE id = 1)
 	FROM (SELECT ` + Subscriptions.List("") + `, iban_sealed, due_at FROM subscriptions s
 		WHERE ` + where + `) AS s
 	JOIN tenants n ON n.id = s.tenant_id
@@ -120,7 +123,7 @@ func scanDueSubscription(r db.Rows) (d DueSubscription, err error) {
 	f := &d.First
 	fields := append(Subscriptions.Fields(&d.Subscription), Leads.Fields(&d.Lead)...)
 	return d, r.Scan(append(fields, &d.SealedIBAN, &d.SetupVersion, &f.MaskedIBAN, &f.IBANCountry,
-		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince}, &d.TriedMinor, &d.ReturnedTries)...)
+		&f.BIC, &f.BankName, &f.HolderName, &f.Email, db.Instant{To: &f.MandateAt}, &f.AmountMinor, db.Instant{To: &d.PausedSince}, &d.TriedMinor, &d.ReturnedTries, db.Instant{To: &d.RecalledAt})...)
 }
 
 // DueSubscription reads one with all that a rebill needs, whether it is due or not.

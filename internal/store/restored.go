@@ -92,7 +92,14 @@ func databaseDeed(action string, after any) Deed {
 	return Deed{Action: action, ObjectType: "database", ObjectID: "whole", After: after}
 }
 
-// ForgetRestore notes that the gateways have been asked. Banks cannot be: their
+// EndRecall notes that the gateways have been asked. What they said then is not all that becomes of the lost time: a
+// return that is told later has a period tried again that may have been tried before.
+func (tx *Tx) EndRecall() {
+	tx.Then(`UPDATE deployment SET recalled_at = $1 WHERE id = 1`, db.Micros(tx.At))
+	tx.ForgetRestore()
+}
+
+// ForgetRestore has everything go on, whether or not the gateways have been asked. Banks cannot be: their
 // accounts wait for ResumeBank.
 func (tx *Tx) ForgetRestore() {
 	tx.Then(`UPDATE deployment SET restored_to = NULL WHERE id = 1`)

@@ -9,7 +9,7 @@ import (
 
 // SchemaVersion is the newest schema that this program knows. A test holds it
 // to the newest migration.
-const SchemaVersion = 39
+const SchemaVersion = 40
 
 //go:embed migrations/postgres migrations/sqlite
 var migrations embed.FS

@@ -453,7 +453,7 @@ CREATE INDEX subscriptions_due_idx ON subscriptions (due_at) WHERE due_at IS NOT
 CREATE INDEX transactions_order_idx ON transactions (tenant_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE TABLE deployment (
     id          INTEGER NOT NULL,
-    environment TEXT    NOT NULL, restored_to INTEGER, banks_restored_to INTEGER, tokens_hidden INTEGER NOT NULL DEFAULT FALSE,
+    environment TEXT    NOT NULL, restored_to INTEGER, banks_restored_to INTEGER, tokens_hidden INTEGER NOT NULL DEFAULT FALSE, recalled_at INTEGER,
     CONSTRAINT deployment_id_key PRIMARY KEY (id)
 ) STRICT;
 CREATE TABLE encryption_keys (
@@ -930,9 +930,10 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 37, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 38, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 39, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (41, 40, 1);
 INSERT INTO service_clock (id, offset_us) VALUES (1, 0);
 INSERT INTO schema_compatibility (id, oldest_version) VALUES (1, 38);
-INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden) VALUES (1, '', NULL, NULL, 1);
+INSERT INTO deployment (id, environment, restored_to, banks_restored_to, tokens_hidden, recalled_at) VALUES (1, '', NULL, NULL, 1, NULL);
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_processed_idx', '1000000 1000000 1 1');
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('transactions', 'transactions_status_idx', '1000000 1000000 200000 70000 1 1');
