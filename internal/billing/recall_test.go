@@ -410,3 +410,27 @@ func TestWhatNobodyCanHaveSentIsNotAskedAbout(t *testing.T) {
 		}
 	})
 }
+
+// TestAGatewayIsWaitedForWhereARebillIsOpen: of one that the database knows to be on its way nobody can say whether it was
+// refused and tried again in the lost time.
+func TestAGatewayIsWaitedForWhereARebillIsOpen(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Silence()
+		d.bill(t, 1)
+		d.World.Pass(time.Hour)
+		d.restore(t)
+		for range 2 { // each time anew, whenever it would be asked by itself
+			if err := d.Recall(t.Context(), d.Time.Now()); err == nil {
+				t.Fatal("a gateway that does not answer was passed over")
+			}
+		}
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 1): approved})
+		d.Gateway.Answer(approved)
+		d.recallAll(t)
+		if rebills := d.rebills(t, sub); len(rebills) != 1 || rebills[0].Status != payment.TransactionApproved {
+			t.Errorf("the books have %v", rebills)
+		}
+	})
+}

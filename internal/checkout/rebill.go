@@ -66,17 +66,16 @@ func (c *Checkout) AskAboutRebill(ctx context.Context, setup *merchant.Setup, d 
 }
 
 // AskAboutCollection asks about a payment that a subscription waits for, before the day on which it would be asked: its
-// gateway may have said more before the database was restored.
+// gateway may have said more before the database was restored. Without an answer it is an error.
 func (c *Checkout) AskAboutCollection(ctx context.Context, setup *merchant.Setup, id uuid.UUID) error {
 	d, err := c.debit(ctx, setup.Tenant.ID, id)
 	if err != nil || d.Transaction.IsDecided() {
 		return err
 	}
 	if d.Transaction.InFlight() {
-		if err := c.lookUp(ctx, store.Due{TenantID: setup.Tenant.ID, ID: id}); !overtaken(err) {
+		if err := c.postpone(ctx, &d.Transaction); err != nil {
 			return err
 		}
-		return nil
 	}
 	outcome, err := c.statusOf(ctx, setup, d, c.now())
 	switch {
