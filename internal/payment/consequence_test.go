@@ -229,6 +229,22 @@ func TestWhatWasOurFaultCostsNoTry(t *testing.T) {
 	})
 }
 
+// TestAFreeTrialThatWasRefusedByOurMistake owes nothing: it goes on, and its first collection is that of its end.
+func TestAFreeTrialThatWasRefusedByOurMistake(t *testing.T) {
+	t.Parallel()
+	wrongCreditor := Outcome{Verdict: VerdictDeclined, Decline: Decline{Code: DeclineUnknown, GatewayCode: "AC03"}}
+	began := accepted(t, withTerms(freeTrial)).Debit
+	got := settle(t, began, wrongCreditor, on(t, "2026-04-02"))
+	s := *got.Subscription
+	if s.Status != SubscriptionActive || s.OpenTransactionID != nil || s.NextBillingDate != began.Subscription.TrialEndDate || !got.Transaction.IsDeclined() || got.PausesRebills != "AC03" {
+		t.Fatalf("%s, next on %s, waits: %t", s.Status, s.NextBillingDate, s.OpenTransactionID != nil)
+	}
+	first := rebill(t, s, got.Transaction, "2026-04-14", collected)
+	if first.Transaction.AmountMinor != 29_99 || first.Transaction.SequenceType != SequenceFirst || first.Subscription.NextBillingDate != first.Subscription.PeriodStart(1) {
+		t.Errorf("%s as %s, next on %s", first.Transaction.AmountMinor, first.Transaction.SequenceType, first.Subscription.NextBillingDate)
+	}
+}
+
 func TestLastBillingIncludesTheFirstPayment(t *testing.T) {
 	t.Parallel()
 	if sub, _ := subscribed(t, monthly); !sub.LastBilledAt.Equal(noon) {

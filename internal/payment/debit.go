@@ -192,8 +192,8 @@ func (c *Change) settleLater(o Outcome, now time.Time) error {
 }
 
 // firstRefused ends a subscription whose first payment was refused after all. One
-// that was refused by our own mistake is collected again once that is mended, and one
-// whose payer has given another account meanwhile from that.
+// that was refused by our own mistake is collected again once that is mended, where it was
+// to collect something, and one whose payer has given another account meanwhile from that.
 func (c *Change) firstRefused(o Outcome, now time.Time) error {
 	sub := c.Subscription
 	if c.renewsMandate() {
@@ -207,6 +207,9 @@ func (c *Change) firstRefused(o Outcome, now time.Time) error {
 		return c.endSubscription(RefusedForGood, CancelledByRefusal, c.Transaction.Decline.reasonCode(), now)
 	}
 	c.release()
+	if c.Transaction.AmountMinor == 0 {
+		return nil // a free trial goes on, and is billed on its day
+	}
 	sub.Period, sub.Tries, sub.SequenceType = sub.periodOf(c.Transaction), 0, c.Transaction.SequenceType
 	sub.UpdatedAt = now
 	sub.tryOn(DateOf(now))
