@@ -139,8 +139,10 @@ func (c *Checkout) statusOf(ctx context.Context, setup *merchant.Setup, d paymen
 	outcome, err := client.Status(ctx, gateway.Lookup{
 		MerchantTransactionID: t.MerchantTransactionID, GatewayReference: t.GatewayReference, Abandon: t.IsAbandoned(), At: at,
 	})
-	if err == nil && !d.IsAnsweredBy(outcome) {
+	if err == nil && d.IsDeniedBy(outcome) {
 		c.tellContradiction(ctx, d, outcome)
+	}
+	if err == nil && !d.IsAnsweredBy(outcome) {
 		err = errNoAnswer
 	}
 	return outcome, err

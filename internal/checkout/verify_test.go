@@ -3,6 +3,7 @@ package checkout_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,6 +147,35 @@ func TestAQuestionAboutAVerificationKeepsItsDistance(t *testing.T) {
 		attempt := till.Debit(t, awaiting.Transaction.ID).Transaction.Attempt
 		if attempt.Phase != payment.PhaseVerify || !attempt.NextLookupAt.Equal(till.World.Now().Add(silence)) {
 			t.Errorf("the question is %+v", attempt)
+		}
+	})
+}
+
+// TestAPaymentThatAwaitsItsPayerIsNotLost because its gateway, asked what became of the payer's word, denies the payment: it had
+// the payer confirm it, and may collect it.
+func TestAPaymentThatAwaitsItsPayerIsNotLost(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		awaiting := till.Paid(t, storetest.Verification)
+		till.Gateway.Silence()
+		if _, err := till.Verify(t.Context(), awaiting.Session.Token, ""); payment.KindOf(err) != payment.OutcomeUnknown {
+			t.Fatal(err)
+		}
+		till.World.Pass(silence)
+		till.Gateway.Answer(lost)
+		if n, err := till.RunLookups(t.Context()); n != 1 || err != nil {
+			t.Fatalf("%d were asked about: %v", n, err)
+		}
+		d := till.Debit(t, awaiting.Transaction.ID)
+		if d.Session.Status != payment.SessionAwaiting || d.Transaction.Status != payment.TransactionPending || d.Transaction.InFlight() {
+			t.Errorf("session %s, payment %s, in flight: %t", d.Session.Status, d.Transaction.Status, d.Transaction.InFlight())
+		}
+		if !strings.Contains(till.Log(), "contradicts our records") {
+			t.Error("nobody is told")
+		}
+		till.Gateway.Answer(approved)
+		if result, err := till.Verify(t.Context(), awaiting.Session.Token, ""); err != nil || result.Status != payment.ResultCompleted {
+			t.Errorf("once it is confirmed it is %q: %v", result.Status, err)
 		}
 	})
 }

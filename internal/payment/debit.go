@@ -63,7 +63,7 @@ type Policy struct {
 func (d Debit) Settle(o Outcome, policy Policy, now time.Time) (c Change, err error) {
 	c = changeOf(d)
 	if d.IsDeniedBy(o) {
-		o = Undecided
+		o = d.undecided()
 	}
 	if d.Refund != nil {
 		return c, c.settleRefund(o, now)
@@ -104,16 +104,27 @@ func (d Debit) Waits(earlier Debit) bool {
 }
 
 // IsAnsweredBy tells whether an outcome says anything about the debit: there is
-// no payer who could confirm a rebill or a refund.
+// no payer who could confirm a rebill or a refund. One who could is not kept from it
+// by a gateway that denies the payment.
 func (d Debit) IsAnsweredBy(o Outcome) bool {
-	return (o.Verdict != VerdictVerify || d.Asked().SessionID != nil) && !d.IsDeniedBy(o)
+	return (o.Verdict != VerdictVerify || d.Asked().SessionID != nil) && (!d.IsDeniedBy(o) || d.Asked().ProcessedAt.IsZero())
 }
 
-// IsDeniedBy tells that a gateway says it never got what it had taken in. It may be asked at another
+// IsDeniedBy tells that a gateway says it never got what it had taken in, or had its payer confirm. It may be asked at another
 // address or account, or have put the payment away, and collect it all the same: nothing follows from
 // such an answer, as the payment would be collected a second time.
 func (d Debit) IsDeniedBy(o Outcome) bool {
-	return o.Verdict == VerdictLost && !d.Asked().ProcessedAt.IsZero() && !d.Asked().IsDeclined()
+	t := d.Asked()
+	isKnown := !t.ProcessedAt.IsZero() || t.AwaitsVerification() || t.Attempt.Phase == PhaseVerify
+	return o.Verdict == VerdictLost && isKnown && !t.IsDeclined()
+}
+
+// undecided is what an answer comes to from which nothing follows: what awaits its payer goes on to, until its time is over.
+func (d Debit) undecided() Outcome {
+	if d.Asked().ProcessedAt.IsZero() {
+		return Outcome{Verdict: VerdictVerify}
+	}
+	return Undecided
 }
 
 // Hear holds an outcome that a processor reports unasked against what is known,

@@ -117,12 +117,18 @@ func TestWhoseAnswerIsWaitedFor(t *testing.T) {
 func TestWhatWasTakenInIsNotLost(t *testing.T) {
 	t.Parallel()
 	asked, lost := submitted(t), Outcome{Verdict: VerdictLost}
+	inQuestion := func(phase Phase) Debit {
+		d, _ := inPhase(t, phase)
+		return d
+	}
 	for name, test := range map[string]struct {
 		of           Debit
 		denied, news bool
 	}{
 		"one that may not have arrived": {asked, false, true},
-		"one that awaits verification":  {awaiting(t), false, true},
+		"one that awaits verification":  {awaiting(t), true, false},
+		"one that may be confirmed":     {inQuestion(PhaseVerify), true, false},
+		"one whose time is over":        {inQuestion(PhaseExpire), false, true},
 		"one that was taken in":         {accepted(t).Debit, true, false},
 		"one that was collected":        {settle(t, asked, collected, noon).Debit, true, false},
 		"one that was refused":          {settle(t, asked, Outcome{Verdict: VerdictDeclined}, noon).Debit, false, false},
