@@ -187,17 +187,20 @@ func (c *webhooksResendCommand) resendFailed(p *program, st *store.Store) error 
 		before = before.Add(time.Second) // the second that was named belongs to the range
 	}
 	failed := store.FailedEvents{Endpoint: store.Endpoint{TenantID: owner, ProfileID: id}, From: c.From, Before: before}
-	for n, left := 0, 1; left > 0; {
+	for n := 0; ; {
 		resent, err := webhook.ResendFailed(p.ctx, st, failed, clock.Real{}.Now())
-		n, left, failed.After = n+resent.Count, resent.Left, resent.Last
+		n += resent.Count
 		if err != nil {
 			return fmt.Errorf("after %d deliveries: %w", n, err)
 		}
-		if err := c.tell(p, map[string]int{"resent": n, "left": left}, "%d deliveries are in line, %d are left.", n, left); err != nil {
-			return err
+		if resent.After == nil {
+			return c.tell(p, map[string]int{"resent": n}, "%d deliveries are in line.", n)
+		}
+		failed.After = *resent.After
+		if !c.JSON {
+			fmt.Fprintf(p.stdout, "%d deliveries are in line, %d are left.\n", n, resent.Left)
 		}
 	}
-	return nil
 }
 
 type webhooksVerifyCommand struct {

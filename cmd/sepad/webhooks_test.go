@@ -95,6 +95,9 @@ func TestWebhooksListAndResend(t *testing.T) {
 	if table := mustSepad(t, folder, "webhooks", "list", "--tenant", "Demo Shop"); strings.Count(table, "\n") != 3 || !strings.Contains(table, "payment_session.completed") {
 		t.Errorf("the table is\n%s", table)
 	}
+	if out := mustSepad(t, folder, "webhooks", "resend", "--failed", "018f0000-0000-7000-8000-000000000020", "--json"); out != "{\n  \"resent\": 0\n}\n" {
+		t.Errorf("resend says %s", out)
+	}
 	expectOneLine(t, sepad(t, folder, "webhooks", "resend"), 2, "--failed")
 	expectOneLine(t, sepad(t, folder, "webhooks", "resend", "x"), 2, "no id")
 	expectOneLine(t, sepad(t, folder, "webhooks", "resend", "--failed", "x"), 2, "no id")

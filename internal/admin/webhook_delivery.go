@@ -173,11 +173,6 @@ func (a *Admin) writeDelivery(w http.ResponseWriter, r *http.Request, record lis
 	return nil
 }
 
-type resentBody struct {
-	Resent int `json:"resent"`
-	Left   int `json:"left"`
-}
-
 // resendFailed answers POST /webhook-deliveries/resend/.
 func (a *Admin) resendFailed(w http.ResponseWriter, r *http.Request) error {
 	object, err := web.DecodeObject(w, r)
@@ -187,19 +182,21 @@ func (a *Admin) resendFailed(w http.ResponseWriter, r *http.Request) error {
 	bad := payment.Fields{}
 	in := web.NewReader(object, bad)
 	profileID := in.UUID("webhook_profile_id", web.Required)
-	from, before := readFrom(in.Text("from"), bad), readTo(in.Text("to"), bad)
+	failed := store.FailedEvents{From: readFrom(in.Text("from"), bad), Before: readTo(in.Text("to"), bad)}
+	if after := in.UUID("after"); after != nil {
+		failed.After = *after
+	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
-	endpoint, err := a.endpoint(r.Context(), *profileID)
+	if failed.Endpoint, err = a.endpoint(r.Context(), *profileID); err != nil {
+		return err
+	}
+	resent, err := webhook.ResendFailed(r.Context(), a.Store, failed, a.Real.Now())
 	if err != nil {
 		return err
 	}
-	resent, err := webhook.ResendFailed(r.Context(), a.Store, store.FailedEvents{Endpoint: endpoint, From: from, Before: before}, a.Real.Now())
-	if err != nil {
-		return err
-	}
-	web.WriteJSON(w, r, http.StatusOK, resentBody{resent.Count, resent.Left})
+	web.WriteJSON(w, r, http.StatusOK, resent)
 	return nil
 }
 

@@ -208,7 +208,9 @@ func TestResendByHand(t *testing.T) {
 
 	past := map[string]any{"webhook_profile_id": apptest.Profile, "from": "2020-01-01", "to": "2020-12-31T12:00:00Z"}
 	h.admin(t, http.MethodPost, deliveries+"resend/", past).Want(t, http.StatusOK, apptest.Fields{"resent": 0})
-	all := map[string]any{"webhook_profile_id": apptest.Profile, "from": "2020-01-01", "to": nil}
+	behind := map[string]any{"webhook_profile_id": apptest.Profile, "after": ids[1]}
+	h.admin(t, http.MethodPost, deliveries+"resend/", behind).Want(t, http.StatusOK, apptest.Fields{"resent": 0, "left": 0, "after": nil})
+	all := map[string]any{"webhook_profile_id": apptest.Profile, "from": "2020-01-01", "to": nil, "after": nil}
 	h.admin(t, http.MethodPost, deliveries+"resend/", all).Want(t, http.StatusOK, apptest.Fields{"resent": 1})
 	if again := h.next(t); again.header.Get("X-Service-Event-Id") != ids[1] {
 		t.Errorf("it is sent as %v", again.header)

@@ -151,6 +151,17 @@ func TestChargebacksEventsAndMandatesAreWorkedOn(t *testing.T) {
 		if page := string(s.Do(t, list).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, "events are in line again.") || strings.Contains(page, ">0 events are in line") {
 			t.Errorf("sending many again says\n%s", page)
 		}
+		s.Env.OutOfLine(t)
+		s.Env.Exec(t, `UPDATE events SET delivery_status = 'failed', next_attempt_at = NULL`)
+		latest := storetest.Scalar[string](t, s.Env, `SELECT CAST(id AS TEXT) FROM events ORDER BY id DESC LIMIT 1`)
+		send(t, s, cookie, "/dashboard/events/resend/", url.Values{"webhook_profile_id": {apptest.Profile}, "behind": {latest}}).Want(t, http.StatusSeeOther, nil)
+		if left := s.Env.Count(t, "events WHERE delivery_status = 'failed' AND CAST(id AS TEXT) <= '"+latest+"'"); left == 0 || left != s.Env.Count(t, "events WHERE CAST(id AS TEXT) <= '"+latest+"'") {
+			t.Errorf("%d events have still failed: none was to be sent again", left)
+		}
+		goOn := browse(s, http.MethodGet, "/dashboard/events/?behind="+latest+"&webhook_profile_id="+apptest.Profile, cookie)
+		if page := string(s.Do(t, goOn).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, `name="behind" value="`+latest+`"`) {
+			t.Errorf("the form does not go on behind the event:\n%s", page)
+		}
 		if page := string(s.Do(t, browse(s, http.MethodGet, "/dashboard/mandates/"+c.mandate+"/", cookie)).Want(t, http.StatusOK, nil).Raw); !strings.Contains(page, "not given on the payment page") {
 			t.Errorf("the mandate is shown as\n%s", page)
 		}

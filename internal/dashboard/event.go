@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -85,6 +86,7 @@ func (d *Dashboard) resendEvents(w http.ResponseWriter, r *http.Request) error {
 	if !before.IsZero() {
 		before = before.AddDate(0, 0, 1)
 	}
+	after := readUUID("behind", form.Get("behind"), bad)
 	owner, kind, found, err := d.Store.RecordOwner(r.Context(), profileID)
 	if err != nil {
 		return err
@@ -96,27 +98,43 @@ func (d *Dashboard) resendEvents(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	resent, err := webhook.ResendFailed(r.Context(), d.Store, store.FailedEvents{
-		Endpoint: store.Endpoint{TenantID: owner, ProfileID: profileID}, From: from, Before: before,
+		Endpoint: store.Endpoint{TenantID: owner, ProfileID: profileID}, From: from, Before: before, After: after,
 	}, d.Real.Now())
 	if err != nil {
 		return err
 	}
 	told := strconv.Itoa(resent.Count) + " events are in line again."
-	if resent.Left > 0 {
-		told += " " + strconv.Itoa(resent.Left) + " are left: send them again as well."
+	if resent.After == nil {
+		return d.redirect(w, r, "/dashboard/events/", told)
 	}
-	return d.redirect(w, r, "/dashboard/events/", told)
+	told += " " + strconv.Itoa(resent.Left) + " are left: send them again as well."
+	return d.redirect(w, r, "/dashboard/events/?"+theRest(form, *resent.After), told)
+}
+
+// theRest has the form filled in for what one call has left.
+func theRest(form url.Values, after uuid.UUID) string {
+	again := url.Values{"status": {string(store.DeliveryFailed)}, "behind": {after.String()}}
+	for _, name := range []string{"webhook_profile_id", "from", "to"} {
+		if value := form.Get(name); value != "" {
+			again.Set(name, value)
+		}
+	}
+	return again.Encode()
 }
 
 // resendMany is the form that sends many events again.
 func resendMany(q *listQuery) action {
-	return action{
+	form := action{
 		Title: "Send failed events again", Path: resendManyPath, Button: "Send them again", Sure: "Send all failed events of these days again?",
 		Sentence: "Sends every event again that failed for a profile, in the order in which they happened. No day means all days.",
 		Fields: []field{
-			{Name: "webhook_profile_id", Label: "Webhook profile", Kind: "select", Options: profileFilter.Options(q), Required: true},
+			{Name: "webhook_profile_id", Label: "Webhook profile", Kind: "select", Options: profileFilter.Options(q), Value: q.Get("webhook_profile_id"), Required: true},
 			{Name: "from", Label: "From", Kind: "date", Value: q.Get("from")},
 			{Name: "to", Label: "To", Kind: "date", Value: q.Get("to")},
 		},
 	}
+	if behind := q.Get("behind"); behind != "" {
+		form.Fields = append(form.Fields, field{Name: "behind", Label: "Behind the event", Value: behind})
+	}
+	return form
 }

@@ -148,8 +148,11 @@ const (
 // Resent is how many events are in line again, and how many have failed behind the
 // last that was looked at.
 type Resent struct {
-	Count, Left int
-	Last        uuid.UUID
+	Count int `json:"resent"`
+	Left  int `json:"left"`
+	// After is that last one, nil where none is left. A further call goes on behind it:
+	// from the oldest it would send first what has failed again at once.
+	After *uuid.UUID `json:"after"`
 }
 
 // ResendFailed sends failed events of a profile again, some at a time. What is in line
@@ -162,9 +165,7 @@ func ResendFailed(ctx context.Context, st *store.Store, failed store.FailedEvent
 }
 
 func resendSome(ctx context.Context, st *store.Store, failed store.FailedEvents, turns int, now time.Time) (done Resent, err error) {
-	done.Last = failed.After
 	for range turns {
-		failed.After = done.Last
 		ids, err := st.Failed(ctx, failed, resendAtOnce)
 		if err != nil || len(ids) == 0 {
 			return done, err
@@ -173,10 +174,11 @@ func resendSome(ctx context.Context, st *store.Store, failed store.FailedEvents,
 		if err != nil {
 			return done, err
 		}
-		done.Count, done.Last = done.Count+resent, ids[len(ids)-1]
+		done.Count, failed.After = done.Count+resent, ids[len(ids)-1]
 	}
-	failed.After = done.Last
-	done.Left, err = st.CountFailed(ctx, failed)
+	if done.Left, err = st.CountFailed(ctx, failed); done.Left > 0 {
+		done.After = &failed.After
+	}
 	return done, err
 }
 
