@@ -130,3 +130,22 @@ func TestWhoCannotBeErasedHoldsUpNobody(t *testing.T) {
 		t.Errorf("%d are still named", named)
 	}
 }
+
+// TestAnErasureThatWasBrokenOffIsFinished: the sweep does it, and says so once.
+func TestAnErasureThatWasBrokenOffIsFinished(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	env.Session(t, env.Shop(t))
+	var told bytes.Buffer
+	sweep := &privacy.Privacy{Store: env.Store, Clock: fixed(env.Now), Logger: slog.New(slog.NewTextHandler(&told, nil))}
+	env.Exec(t, `UPDATE leads SET erase_due_at = 0, erased_at = 0`)
+	for range 2 {
+		if done, err := sweep.RunDue(t.Context()); done != 1 || err != nil {
+			t.Fatalf("%d were erased: %v", done, err)
+		}
+		env.Exec(t, `UPDATE leads SET erase_due_at = 0`)
+	}
+	if said := strings.Count(told.String(), "an erasure that had been broken off was finished"); said != 1 {
+		t.Errorf("it is said %d times: %s", said, told.String())
+	}
+}

@@ -91,7 +91,11 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 	if err != nil {
 		return erased, err
 	}
-	return erased, p.Store.EraseRest(context.WithoutCancel(ctx), found, memory, now, webhook.WithoutPerson)
+	err = p.Store.EraseRest(context.WithoutCancel(ctx), found, memory, now, webhook.WithoutPerson)
+	if err == nil && found.IsUnfinished() {
+		p.Logger.InfoContext(ctx, "an erasure that had been broken off was finished", "tenant_id", who.TenantID, "lead_id", who.LeadID)
+	}
+	return erased, err
 }
 
 func (p *Privacy) setupOf(ctx context.Context, tenantID uuid.UUID) (*merchant.Setup, error) {

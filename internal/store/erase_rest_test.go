@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,32 @@ func TestNobodyWithVeryManyRowsIsErasedInPart(t *testing.T) {
 		}
 		if left := named(t, env, "Walburga"); left != 1 {
 			t.Errorf("%d rows are left, want the one that is being given back", left)
+		}
+	})
+}
+
+// TestAnErasureThatWasBrokenOffIsFoundByAddress: whoever gives the address again is to finish it, and need not know the id.
+func TestAnErasureThatWasBrokenOffIsFoundByAddress(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop, other := env.Shop(t), env.Shop(t)
+		gone, _ := knowsMuch(t, env, shop, "Walburga")
+		knows(t, env, other, "Walburga")
+		who, memory, err := decide(t, env, shop, gone.lead.ID)
+		if err != nil || who.IsUnfinished() {
+			t.Fatalf("it was broken off before: %v", err)
+		}
+		for _, address := range []string{gone.lead.Email, strings.ToUpper(gone.lead.Email)} {
+			found, err := env.Store.Tenant(shop.ID).PersonByEmail(t.Context(), address)
+			if err != nil || found.LeadID != gone.lead.ID || !found.IsUnfinished() {
+				t.Fatalf("%s finds %v, %v", address, found, err)
+			}
+		}
+		if err := env.Store.EraseRest(t.Context(), who, memory, env.Now, nobody); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := env.Store.Tenant(shop.ID).PersonByEmail(t.Context(), gone.lead.Email); !errors.Is(err, store.ErrNoLead) {
+			t.Errorf("afterwards it finds %v, %v", found, err)
 		}
 	})
 }

@@ -21,6 +21,8 @@ type Person struct {
 	LeadID uuid.UUID
 	// email is the address, "" once it is erased.
 	email string
+	// isUnfinished tells that an erasure was broken off: the address alone is left of the lead.
+	isUnfinished bool
 	// keepsAddress tells that the lead's is overwritten when all else was.
 	keepsAddress bool
 	// rows are the ids of the person's rows by table, as far as they were found.
@@ -38,6 +40,9 @@ func (p *Person) HasRows() bool {
 	}
 	return false
 }
+
+// IsUnfinished tells whether an erasure of the person was broken off.
+func (p *Person) IsUnfinished() bool { return p.isUnfinished }
 
 // Count is how many rows of a table are the person's.
 func (p *Person) Count(table string) int { return len(p.rows[table]) }
@@ -57,18 +62,23 @@ func (t Tenant) Person(ctx context.Context, leadID uuid.UUID) (*Person, error) {
 }
 
 func personOf(tenantID, leadID uuid.UUID, query reads) (*Person, error) {
-	result, err := query(`SELECT email FROM leads WHERE tenant_id = $1 AND id = $2`, tenantID, leadID)
-	email, err := db.One(result, err, scanText)
+	p := &Person{TenantID: tenantID, LeadID: leadID, rows: map[string][]uuid.UUID{"leads": {leadID}}}
+	result, err := query(`SELECT email, erased_at IS NOT NULL AND email <> '' FROM leads WHERE tenant_id = $1 AND id = $2`, tenantID, leadID)
+	_, err = db.One(result, err, func(r db.Rows) (bool, error) { return true, r.Scan(&p.email, &p.isUnfinished) })
 	if errors.Is(err, db.ErrNoRow) {
 		return nil, ErrNoLead
 	}
-	return &Person{TenantID: tenantID, LeadID: leadID, email: email, rows: map[string][]uuid.UUID{"leads": {leadID}}}, err
+	return p, err
 }
 
-// PersonByEmail finds somebody by address: a lead, or whom files alone know.
+// PersonByEmail finds somebody by address: a lead, one whose erasure was broken off, or
+// whom files alone know.
 func (t Tenant) PersonByEmail(ctx context.Context, email string) (*Person, error) {
 	result, err := t.Query(ctx, `SELECT id FROM leads WHERE tenant_id = $1 AND email_key = $2`, payment.Lead{Email: email}.EmailKey())
 	leadID, err := db.One(result, err, scanID)
+	if errors.Is(err, db.ErrNoRow) {
+		leadID, err = t.unfinished(ctx, email)
+	}
 	if err == nil {
 		return t.Person(ctx, leadID)
 	}
@@ -83,6 +93,14 @@ func (t Tenant) PersonByEmail(ctx context.Context, email string) (*Person, error
 		return nil, ErrNoLead
 	}
 	return p, nil
+}
+
+// unfinished finds a lead whose erasure was broken off: its address is the last that goes.
+func (t Tenant) unfinished(ctx context.Context, email string) (uuid.UUID, error) {
+	result, err := t.Query(ctx, `
+		SELECT id FROM leads WHERE tenant_id = $1 AND erase_due_at IS NOT NULL AND erased_at IS NOT NULL AND email <> '' AND lower(email) IN ($2, $3)
+		ORDER BY erase_due_at LIMIT 1`, payment.Lead{Email: email}.EmailKey(), plainLower(email))
+	return db.One(result, err, scanID)
 }
 
 // PersonOfPayment is whoever a payment without a lead names.
