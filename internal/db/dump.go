@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 )
 
 // Begin is told what a copy will hold before its bytes come, and says where to.
@@ -200,7 +201,13 @@ func CheckVacant(path string) error {
 		return err
 	}
 	for _, suffix := range append([]string{""}, besideSuffixes...) {
-		if _, err := os.Stat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+		switch _, err := os.Stat(path + suffix); {
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, syscall.ENAMETOOLONG):
+			return fmt.Errorf("the name %s is too long for a database, beside which there are files of that name with some letters more: give it a shorter one", path)
+		case err != nil:
+			return err
+		default:
 			return fmt.Errorf("%s is in the way: move it elsewhere together with all files of that name (-wal, -shm)", path+suffix)
 		}
 	}

@@ -302,3 +302,21 @@ func TestNamesThatKeepNothingAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestANameThatIsTooLongIsInNobodysWay: whoever gives it is told so, and not to move away what is not there.
+func TestANameThatIsTooLongIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, letters := range []int{250, 300} { // too long with what lies beside it, and by itself
+		err := CheckVacant(filepath.Join(folder, strings.Repeat("a", letters)))
+		if err == nil || !strings.Contains(err.Error(), "too long") || strings.Contains(err.Error(), "in the way") {
+			t.Errorf("%d letters: %v", letters, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckVacant(filepath.Join(folder, "file", "sepad.db")); err == nil || strings.Contains(err.Error(), "in the way") {
+		t.Errorf("in what is no folder: %v", err)
+	}
+}
