@@ -45,6 +45,8 @@ type Banking struct {
 	Silence time.Duration
 	// doors are the banks' servers, each with who is there.
 	doors sync.Map
+	// stays are large answers that were read and cannot be taken away.
+	stays sync.Map
 }
 
 // Account is a gateway account at a bank, with what was agreed there.

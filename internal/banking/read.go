@@ -328,6 +328,9 @@ func (b *Banking) Receive(ctx context.Context, account *Account) (readings []Rea
 
 // receiveOne reads one answer and takes it away.
 func (b *Banking) receiveOne(ctx context.Context, account *Account, p place.Place, name string) ([]Reading, error) {
+	if err := b.removeKnown(account, p, name); err != nil {
+		return nil, err
+	}
 	content, fetched, err := p.Fetch(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // another process has read it and taken it away
@@ -339,7 +342,10 @@ func (b *Banking) receiveOne(ctx context.Context, account *Account, p place.Plac
 	if err != nil {
 		return read, err
 	}
-	return read, p.Done(name, fetched, hasProblem(read))
+	if err = p.Done(name, fetched, hasProblem(read)); err != nil && fetched.Size() > largeAnswer {
+		b.stays.Store(placeOf(account, name), stay{fetched, hasProblem(read), b.Checkout.Clock.Now().Add(stayFor)})
+	}
+	return read, err
 }
 
 // ReadFile reads an opened file, and closes it. One that has grown meanwhile is still being written: it is read again.

@@ -225,3 +225,57 @@ func TestAFileOfAServerThatNeverEnds(t *testing.T) {
 		})
 	}
 }
+
+// keptFile is a server's only file, which nobody may remove.
+type keptFile struct {
+	endless
+	at *atomic.Int64
+}
+
+func (k keptFile) Filelist(*sftp.Request) (sftp.ListerAt, error) { return k, nil }
+func (k keptFile) Fileread(*sftp.Request) (io.ReaderAt, error)   { return k, nil }
+func (k keptFile) ModTime() time.Time                            { return time.Unix(k.at.Load(), 0) }
+func (k keptFile) ListAt(into []os.FileInfo, at int64) (int, error) {
+	n, err := k.endless.ListAt(into, at)
+	if n > 0 {
+		into[0] = k
+	}
+	return n, err
+}
+
+func (k keptFile) ReadAt(into []byte, at int64) (int, error) {
+	n := int(min(int64(len(into)), max(k.said-at, 0)))
+	if k.given.Add(int64(n)); n < len(into) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// TestALargeAnswerThatStaysIsFetchedOnce: nobody may remove it, and a round would take as long as it takes to fetch it. When it
+// is another file it is read.
+func TestALargeAnswerThatStaysIsFetchedOnce(t *testing.T) {
+	t.Parallel()
+	server := newBankServer(t)
+	file := keptFile{endless{said: 3 << 20, given: new(atomic.Int64)}, new(atomic.Int64)}
+	server.answers = &sftp.Handlers{FileGet: file, FilePut: file, FileCmd: file, FileList: file}
+	s := apptest.SQLite(t, apptest.Options{})
+	b := setup(t, s, server.settings(server.hostKey.PublicKey()))
+	fetched := func(when string, want int64) {
+		t.Helper()
+		file.given.Store(0)
+		for range 3 {
+			if _, err := b.App.Banking.Receive(t.Context(), b.account); err == nil {
+				t.Errorf("%s: nobody is told that the file stays", when)
+			}
+		}
+		if given := file.given.Load(); given < want*file.said || given > want*file.said+file.said/2 {
+			t.Errorf("%s: %d bytes of a file of %d were fetched in three rounds", when, given, file.said)
+		}
+	}
+	fetched("at first", 1)
+	fetched("afterwards", 0)
+	file.at.Add(1)
+	fetched("another file", 1)
+	s.Advance(t, 25*time.Hour)
+	fetched("a day later", 1)
+}
