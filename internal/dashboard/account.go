@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,10 +17,11 @@ import (
 type accountView struct {
 	Tenants []string
 	Tokens  []store.OperatorToken
-	// Made is a token that was just made, which is shown this once.
-	Made     string
-	Now      time.Time
-	Passkeys []passkeyView
+	// Made is a token that was just made, which is shown this once. Name and Days were typed for one that was refused.
+	Made, Problem, Name string
+	Days                int
+	Now                 time.Time
+	Passkeys            []passkeyView
 	// PasskeyHome is where passkeys are added, when it is not here; IsPasskeyHome tells that it is.
 	PasskeyHome   string
 	IsPasskeyHome bool
@@ -31,10 +33,13 @@ type accountView struct {
 
 // showAccount answers GET /dashboard/account/.
 func (d *Dashboard) showAccount(w http.ResponseWriter, r *http.Request) error {
-	return d.account(w, r, "")
+	return d.account(w, r, http.StatusOK, accountView{Days: tokenDays})
 }
 
-func (d *Dashboard) account(w http.ResponseWriter, r *http.Request, made string) error {
+// tokenDays is how long a token lasts where nothing else is typed.
+const tokenDays = 90
+
+func (d *Dashboard) account(w http.ResponseWriter, r *http.Request, status int, shown accountView) error {
 	who, _ := people.Who(r.Context())
 	tokens, err := d.Store.OperatorTokens(r.Context(), who.Operator.ID)
 	if err != nil {
@@ -44,11 +49,13 @@ func (d *Dashboard) account(w http.ResponseWriter, r *http.Request, made string)
 	if err != nil {
 		return err
 	}
-	shown := accountView{Tenants: names, Tokens: tokens, Made: made, Now: d.People.Clock.Now(), IsFresh: d.People.IsFresh(r.Context())}
+	shown.Tenants, shown.Tokens, shown.Now, shown.IsFresh = names, tokens, d.People.Clock.Now(), d.People.IsFresh(r.Context())
 	if err := d.addPasskeys(r, &shown); err != nil {
 		return err
 	}
-	return d.page(w, r, "account", "Your account", shown)
+	v := d.view(r, "Your account", shown)
+	v.Notice = d.said(w, r)
+	return d.render(w, r, status, "account", v)
 }
 
 // tenantNames are the names of the tenants that somebody is bound to.
@@ -77,10 +84,13 @@ func (d *Dashboard) makeToken(w http.ResponseWriter, r *http.Request) error {
 	days, _ := strconv.Atoi(form.Get("days")) // none is refused as such
 	const day = 24 * time.Hour
 	_, text, err := d.People.CreateToken(r.Context(), *who.Operator, form.Get("name"), d.People.Clock.Now().Add(time.Duration(days)*day))
+	if errors.Is(err, people.ErrNotFresh) {
+		return d.account(w, r, http.StatusConflict, accountView{Problem: people.ErrNotFresh.Detail, Name: form.Get("name"), Days: days})
+	}
 	if err != nil {
 		return err
 	}
-	return d.account(w, r, text.Reveal())
+	return d.account(w, r, http.StatusOK, accountView{Made: text.Reveal(), Days: tokenDays})
 }
 
 // endToken answers POST /dashboard/account/tokens/{id}/revoke/.

@@ -49,6 +49,19 @@ func TestABrowserThatWasLeftOpenLetsNobodyIn(t *testing.T) {
 				t.Errorf("%s is answered %s", path, refused)
 			}
 		}
+		for path, typed := range map[string]url.Values{ // what was typed outlives the sign-in that is asked for
+			"/dashboard/people/":         {"email": {"eve@counter.example"}, "role": {"finance"}, "tenant": {apptest.Shop}},
+			shopSetup + "api-keys/":      {"name": {"of the till"}, "scopes": {"refunds"}},
+			"/dashboard/account/tokens/": {"name": {"of the night"}, "days": {"17"}},
+		} {
+			shown := string(d.post(path, typed, http.StatusConflict).Raw)
+			for name, values := range typed {
+				is := regexp.MustCompile(`(value="` + values[0] + `"|<option selected>` + values[0] + `)( checked)?`).FindStringSubmatch(shown)
+				if is == nil || (name == "scopes" || name == "tenant") && is[2] == "" {
+					t.Errorf("%s: the %s is lost", path, name)
+				}
+			}
+		}
 		for _, path := range []string{"/dashboard/people/", shopSetup} {
 			d.wants(d.get(path, http.StatusOK), "sign out and in again")
 		}

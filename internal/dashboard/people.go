@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
@@ -23,7 +24,19 @@ type peopleView struct {
 	// Link lets Invited in, and is shown this once.
 	Link    people.Link
 	Invited string
+	// New is who is to be added, as it was typed.
+	New newPerson
 }
+
+// newPerson is a form that was sent, with why it was refused.
+type newPerson struct {
+	Email, Problem string
+	Role           store.Role
+	Tenants        []string
+}
+
+// Has tells whether a tenant was ticked.
+func (n newPerson) Has(tenantID uuid.UUID) bool { return slices.Contains(n.Tenants, tenantID.String()) }
 
 type personView struct {
 	store.Operator
@@ -33,10 +46,10 @@ type personView struct {
 
 // showPeople answers GET /dashboard/people/.
 func (d *Dashboard) showPeople(w http.ResponseWriter, r *http.Request) error {
-	return d.people(w, r, people.Link{}, "")
+	return d.people(w, r, http.StatusOK, peopleView{})
 }
 
-func (d *Dashboard) people(w http.ResponseWriter, r *http.Request, link people.Link, invited string) error {
+func (d *Dashboard) people(w http.ResponseWriter, r *http.Request, status int, shown peopleView) error {
 	all, err := d.Store.Operators(r.Context())
 	if err != nil {
 		return err
@@ -46,7 +59,7 @@ func (d *Dashboard) people(w http.ResponseWriter, r *http.Request, link people.L
 		return err
 	}
 	who, _ := people.Who(r.Context())
-	shown := peopleView{Tenants: tenants, Roles: store.Roles, Link: link, Invited: invited, IsFresh: d.People.IsFresh(r.Context())}
+	shown.Tenants, shown.Roles, shown.IsFresh = tenants, store.Roles, d.People.IsFresh(r.Context())
 	for _, o := range all {
 		person := personView{Operator: o, IsSelf: o.ID == who.Operator.ID}
 		for _, tenant := range tenants {
@@ -56,7 +69,9 @@ func (d *Dashboard) people(w http.ResponseWriter, r *http.Request, link people.L
 		}
 		shown.People = append(shown.People, person)
 	}
-	return d.page(w, r, "people", "People", shown)
+	v := d.view(r, "People", shown)
+	v.Notice = d.said(w, r)
+	return d.render(w, r, status, "people", v)
 }
 
 // readTenants reads the tenants that were ticked; none is all.
@@ -86,10 +101,14 @@ func (d *Dashboard) addPerson(w http.ResponseWriter, r *http.Request) error {
 		return payment.Fields{"email": "This is not an email address."}.Err()
 	}
 	o, link, err := d.People.Add(r.Context(), form.Get("email"), store.Role(form.Get("role")), tenants)
+	if errors.Is(err, people.ErrNotFresh) { // what was typed is still there after the sign-in
+		typed := newPerson{Email: form.Get("email"), Role: store.Role(form.Get("role")), Tenants: form["tenant"], Problem: people.ErrNotFresh.Detail}
+		return d.people(w, r, http.StatusConflict, peopleView{New: typed})
+	}
 	if err != nil {
 		return err
 	}
-	return d.people(w, r, link, o.Email)
+	return d.people(w, r, http.StatusOK, peopleView{Link: link, Invited: o.Email})
 }
 
 // changePerson answers POST /dashboard/people/{id}/role/.
@@ -132,7 +151,7 @@ func (d *Dashboard) resetPerson(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return d.people(w, r, link, o.Email)
+	return d.people(w, r, http.StatusOK, peopleView{Link: link, Invited: o.Email})
 }
 
 // removePerson answers POST /dashboard/people/{id}/remove/.

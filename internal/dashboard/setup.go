@@ -88,20 +88,21 @@ func badFields(err error) payment.Fields {
 
 // tenantView is all that a merchant has set up.
 type tenantView struct {
-	Tenant    merchant.Tenant
-	Path      string
-	Kinds     []kindView
-	Keys      []merchant.APIKey
-	Scopes    []merchant.Scope
-	Usual     merchant.Scopes
+	Tenant merchant.Tenant
+	Path   string
+	Kinds  []kindView
+	Keys   []merchant.APIKey
+	Scopes []merchant.Scope
+	// Ticked is what a new key is to open: the usual, or what was ticked before.
+	Ticked    merchant.Scopes
 	Form      formView
 	MayChange bool
 	// IsFresh tells that keys can be made: the sign-in was not long ago.
 	IsFresh bool
 	// MadeKey is a key that was just made, which is shown this once.
 	MadeKey string
-	// KeyProblem is what is wrong with one that was to be made.
-	KeyProblem string
+	// KeyProblem is what is wrong with one that was to be made, KeyName what it was to be called.
+	KeyProblem, KeyName string
 }
 
 type kindView struct {
@@ -147,7 +148,9 @@ func (d *Dashboard) showTenant(w http.ResponseWriter, r *http.Request) error {
 
 func (d *Dashboard) tenant(w http.ResponseWriter, r *http.Request, status int, of *merchant.Setup, shown tenantView) (err error) {
 	shown.Tenant, shown.Path = of.Tenant, tenantsPath+of.Tenant.ID.String()+"/"
-	shown.Scopes, shown.Usual = merchant.AllScopes, merchant.DefaultScopes
+	if shown.Scopes = merchant.AllScopes; shown.KeyProblem == "" {
+		shown.Ticked = merchant.DefaultScopes
+	}
 	shown.MayChange, shown.IsFresh = may(r, http.MethodPost, tenantsPath+"{tenant_id}/"), d.People.IsFresh(r.Context())
 	shows := campaignsByPage(of)
 	for _, kind := range recordKinds {
@@ -272,18 +275,20 @@ func (d *Dashboard) makeKey(w http.ResponseWriter, r *http.Request) error {
 	}
 	scopes, unknown := merchant.NewScopes(sent["scopes"])
 	name := strings.TrimSpace(sent.Get("name"))
+	refuse := func(status int, problem string) error { // what was typed is still there afterwards
+		return d.tenant(w, r, status, of, tenantView{KeyProblem: problem, KeyName: name, Ticked: scopes})
+	}
 	switch {
 	case len(unknown) > 0:
-		return d.tenant(w, r, http.StatusBadRequest, of, tenantView{KeyProblem: merchant.UnknownScopes(unknown)})
+		return refuse(http.StatusBadRequest, merchant.UnknownScopes(unknown))
 	case name == "":
-		return d.tenant(w, r, http.StatusBadRequest, of, tenantView{KeyProblem: "Give the key a name, such as the program that will use it."})
-	}
-	if err := d.People.RequireFresh(r.Context()); err != nil {
-		return err
+		return refuse(http.StatusBadRequest, "Give the key a name, such as the program that will use it.")
+	case !d.People.IsFresh(r.Context()):
+		return refuse(http.StatusConflict, people.ErrNotFresh.Detail)
 	}
 	_, text, err := setup.CreateKey(r.Context(), d.Store, of.Tenant.ID, name, scopes, d.Environment, d.People.Clock.Now(), store.RequestKey{})
 	if err != nil {
-		return d.tenant(w, r, http.StatusBadRequest, of, tenantView{KeyProblem: sentence(err)})
+		return refuse(http.StatusBadRequest, sentence(err))
 	}
 	return d.tenant(w, r, http.StatusOK, of, tenantView{MadeKey: text.Reveal()})
 }
