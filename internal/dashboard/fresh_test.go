@@ -102,7 +102,8 @@ func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
 		profile := regexp.MustCompile(`action="([^"]+/webhook-profiles/[^"]+/)try/"`).FindStringSubmatch(made)[1]
 		account := url.Values{"name": {"House bank"}, "adapter": {"bank"}, "test_mode": {"true"}, "settings.account_iban": {"DE89370400440532013000"}, "settings.folder": {t.TempDir()}}
 		bank := d.made(shopSetup+"gateways/", account)
-		way := url.Values{"name": {"Page"}, "branding.primary_color": {"#123456"}, "branding.accent_color": {"#654321"}, "links.other_payment": {"https://shop.example/card"}, "content.help_url": {"https://shop.example/help"}}
+		way := url.Values{"name": {"Page"}, "branding.primary_color": {"#123456"}, "branding.accent_color": {"#654321"}, "links.other_payment": {"https://shop.example/card"}, "content.help_url": {"https://shop.example/help"},
+			"branding.logo_url": {"https://shop.example/logo.svg"}, "content.headline": {"Pay the shop"}}
 		page := d.made(shopSetup+"hosted-pages/", way)
 		const anHour = ahead(time.Hour)
 		s.App.People.Environment, s.App.People.Clock = merchant.Production, anHour
@@ -118,6 +119,9 @@ func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
 			bank:                            with(account, d.version(bank), "settings.account_iban", "FR1420041010050500013M02606"),
 			page:                            with(way, d.version(page), "links.other_payment", "https://mallory.example/card"),
 			page + "?":                      with(way, d.version(page), "content.help_url", "https://mallory.example/help"),
+			page + "?logo":                  with(way, d.version(page), "branding.logo_url", "https://mallory.example/logo.svg"),
+			page + "?dark":                  with(way, d.version(page), "branding.logo_dark_url", "https://mallory.example/logo.svg"),
+			page + "?words":                 with(way, d.version(page), "content.headline", "Pay elsewhere"),
 			shopSetup + "webhook-profiles/": with(hooks, "0", "name", "Mine"),
 			shopSetup + "gateways/":         with(account, "0", "name", "Mine"),
 		} {
@@ -127,7 +131,7 @@ func TestABrowserThatWasLeftOpenTurnsNothingAway(t *testing.T) {
 			}
 		}
 		file := d.get(shopSetup+"export/", http.StatusOK)
-		if d.wants(file, "http://127.0.0.1:9/", "DE89370400440532013000", "https://shop.example/card", "https://shop.example/help"); strings.Contains(file, "Mine") {
+		if d.wants(file, "http://127.0.0.1:9/", "DE89370400440532013000", "https://shop.example/card", "https://shop.example/help", "https://shop.example/logo.svg", "Pay the shop"); strings.Contains(file, "Mine") {
 			t.Errorf("there is more than was:\n%s", file)
 		}
 		for path, form := range map[string]url.Values{profile: hooks, bank: account, page: way} {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -231,14 +232,23 @@ func (d *Dashboard) record(w http.ResponseWriter, r *http.Request, status int, o
 // kindsWithWays are those of which waysOf tells something.
 var kindsWithWays = []string{"gateways", "hosted-pages", "webhook-profiles"}
 
-// waysOf is where a record sends money, events and payers. It outlasts the session of whoever changes it, so that a browser that
-// was left open must not turn it to somebody else.
+// waysOf is where a record sends money, events and payers, and what payers see and read there in the merchant's name. It outlasts
+// the session of whoever changes it, so that a browser that was left open must not turn it to somebody else.
 func waysOf(s *merchant.Setup, id uuid.UUID) any {
 	account, page := s.Gateways[id], s.HostedPages[id]
 	return []any{
 		account.Adapter, account.TestMode, account.Settings, s.WebhookProfiles[id].URL,
-		page.SuccessRedirectURL, page.FailureRedirectURL, page.Links, page.Content["help_url"], page.Content["help_email"],
+		page.SuccessRedirectURL, page.FailureRedirectURL, page.Links, wordsOf(page), page.Branding.LogoURL, page.Branding.LogoDarkURL,
 	}
+}
+
+// wordsOf are a page's own texts, in a form in which none are as none.
+func wordsOf(page merchant.HostedPage) string {
+	if len(page.Content) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(page.Content) // texts, by language
+	return string(text)
 }
 
 // saveRecord answers POST /dashboard/setup/tenants/{tenant_id}/{kind}/ and …/{kind}/{id}/.
