@@ -338,15 +338,30 @@ func (b *Banking) keepAdopted(ctx context.Context, account *Account, file store.
 	return out.flush()
 }
 
-// assignAdopted gives payments that wait their place in the files that carried them.
+// assignAdopted gives payments that wait their place in the files that carried them. What the bank has said of them was read
+// before where the account goes on already, as a period falls due when the one before it is settled: it is read again. Whoever dies
+// before that leaves them among what left after the backup, and it is done then.
 func (b *Banking) assignAdopted(ctx context.Context, account *Account) error {
 	left, err := b.tenant(account).CountAdopted(ctx, account.ID)
 	if err != nil || left == 0 {
 		return err
 	}
 	now := b.Checkout.Clock.Now()
-	return b.store().Write(ctx, now, func(tx *store.Tx) error {
+	err = b.store().Write(ctx, now, func(tx *store.Tx) error {
 		tx.AssignAdopted(account.Setup.Tenant.ID, account.ID, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if hasAssigned, err := b.tenant(account).HasAssigned(ctx, account.ID); err != nil || !hasAssigned {
+		return err
+	}
+	if err := b.readOnceMore(ctx, account); err != nil {
+		return err
+	}
+	return b.store().Write(ctx, now, func(tx *store.Tx) error {
+		tx.ForgetAssigned(account.Setup.Tenant.ID, account.ID)
 		return nil
 	})
 }

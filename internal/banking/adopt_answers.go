@@ -41,6 +41,19 @@ const (
 	clockSlack = 24 * time.Hour
 )
 
+// readOnceMore does so for an account that goes on again. One that waits reads them all when it does.
+func (b *Banking) readOnceMore(ctx context.Context, account *Account) error {
+	restoredTo, err := b.RestoredTo(ctx, account)
+	if err != nil || !restoredTo.IsZero() {
+		return err
+	}
+	resumedFrom, err := b.tenant(account).BankResumedFrom(ctx, account.ID)
+	if err != nil || resumedFrom.IsZero() {
+		return err
+	}
+	return b.readAgain(ctx, account, resumedFrom)
+}
+
 // readAgain reads what the bank has answered since the backup once more, of the bytes that were kept.
 func (b *Banking) readAgain(ctx context.Context, account *Account, since time.Time) error {
 	for after := uuid.Nil; ; {
@@ -76,10 +89,12 @@ func (b *Banking) readKept(ctx context.Context, account *Account, answer store.B
 	if err = errors.Join(err, kept.Close()); err != nil {
 		return err
 	}
-	if found, err := file.Stat(); err != nil || found.Size() == 0 {
-		return errors.Join(err, file.Close())
+	defer file.Close()
+	found, err := file.Stat()
+	if err != nil || found.Size() == 0 {
+		return err
 	}
-	_, err = b.ReadFile(ctx, account, answer.Name, file, false)
+	_, err = b.read(ctx, account, answer.Name, io.NewSectionReader(file, 0, found.Size()), reader{isAgain: true})
 	return err
 }
 

@@ -56,9 +56,14 @@ type Reading struct {
 // Read takes in a bank's answer: a status report, a statement, a notice, or a zip of them. The same file twice, files
 // that overlap and files in another order lead to the same. A dry run says what would become of it. However long the
 // file is, a batch of its lines is all that is held.
-func (b *Banking) Read(ctx context.Context, account *Account, name string, content *io.SectionReader, isDryRun bool) (readings []Reading, err error) {
+func (b *Banking) Read(ctx context.Context, account *Account, name string, content *io.SectionReader, isDryRun bool) ([]Reading, error) {
+	return b.read(ctx, account, name, content, reader{isDryRun: isDryRun})
+}
+
+// read does so in the way that a reader says.
+func (b *Banking) read(ctx context.Context, account *Account, name string, content *io.SectionReader, how reader) (readings []Reading, err error) {
 	err = iso20022.Unpack(name, content, content.Size(), func(member iso20022.Member) error {
-		reading, err := b.readOne(ctx, account, member, isDryRun)
+		reading, err := b.readOne(ctx, account, member, how)
 		readings = append(readings, reading)
 		return err
 	})
@@ -66,7 +71,7 @@ func (b *Banking) Read(ctx context.Context, account *Account, name string, conte
 		readings, err = append(readings, Reading{Name: label(name), Problem: err.Error()}), nil // reading it again would not help
 	}
 	for _, reading := range readings {
-		if reading.Problem != "" && !isDryRun {
+		if reading.Problem != "" && !how.isDryRun {
 			b.Logger.ErrorContext(ctx, "a bank's answer could not be read to its end and needs a person", "gateway_id", account.ID,
 				"statement_id", reading.ID, "problem", reading.Problem)
 		}
@@ -92,6 +97,8 @@ type reader struct {
 	statement store.BankStatement
 	reading   Reading
 	isDryRun  bool
+	// isAgain has what was read before read anew: something that it speaks of is known only now.
+	isAgain bool
 	// items are lines that were read. Those before them are being worked on, settling and returning is what they want,
 	// and those before these are being written down.
 	items            []*item
@@ -109,9 +116,9 @@ type reader struct {
 	along func(*store.Tx)
 }
 
-func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, isDryRun bool) (Reading, error) {
+func (b *Banking) readOne(ctx context.Context, account *Account, member iso20022.Member, how reader) (Reading, error) {
 	r := &reader{
-		Banking: b, ctx: ctx, account: account, isDryRun: isDryRun, reading: Reading{Name: label(member.Name)},
+		Banking: b, ctx: ctx, account: account, isDryRun: how.isDryRun, isAgain: how.isAgain, reading: Reading{Name: label(member.Name)},
 		chosen: map[pick]bool{}, bookedLate: map[uuid.UUID]string{}, now: b.Checkout.Clock.Now(),
 	}
 	hash, err := r.pass(member, io.Discard)
@@ -170,7 +177,7 @@ func (r *reader) begin(member iso20022.Member) (isRead bool, err error) {
 	for {
 		known, err := r.tenant(r.account).BankStatementByHash(r.ctx, r.account.ID, r.statement.ContentHash)
 		switch {
-		case err == nil && known.State != store.BankStatementReading && restoredTo.IsZero():
+		case err == nil && known.State != store.BankStatementReading && restoredTo.IsZero() && !r.isAgain:
 			r.reading.ID, r.reading.Counts.Known, r.reading.Problem = known.ID, known.LineCount, known.Problem
 			return true, nil
 		case err == nil:

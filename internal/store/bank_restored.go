@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,16 @@ func (s *Store) BankRestoredTo(ctx context.Context, tenantID, gatewayID uuid.UUI
 		return time.Time{}, err
 	}
 	return all[0], nil
+}
+
+// BankResumedFrom is the instant of the backup behind which somebody has made sure what an account's bank was sent, zero where nobody had to.
+func (t Tenant) BankResumedFrom(ctx context.Context, gatewayID uuid.UUID) (time.Time, error) {
+	result, err := t.Query(ctx, `SELECT restored_to FROM bank_resumptions WHERE tenant_id = $1 AND gateway_id = $2`, gatewayID)
+	at, err := db.One(result, err, func(r db.Rows) (at time.Time, err error) { return at, r.Scan(db.Instant{To: &at}) })
+	if errors.Is(err, db.ErrNoRow) {
+		err = nil
+	}
+	return at, err
 }
 
 // isProven tells a transaction of an account of which that is not so.
@@ -242,8 +253,21 @@ func (tx *Tx) AssignAdopted(tenantID, gatewayID uuid.UUID, silenceEnds time.Time
 				WHERE e.tenant_id = bank_files.tenant_id AND e.file_id = bank_files.id)
 		WHERE tenant_id = $1 AND gateway_id = $2 AND message_id IN (SELECT message_id FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2)`,
 		tenantID, gatewayID, db.Micros(tx.At))
-	tx.Then(`
-		DELETE FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND EXISTS (
+}
+
+// hasPlace tells a payment of a file that left after the backup which has its place by now.
+const hasPlace = `EXISTS (
 			SELECT 1 FROM bank_file_entries e WHERE e.tenant_id = bank_adopted.tenant_id AND e.gateway_id = bank_adopted.gateway_id
-				AND e.end_to_end_id = bank_adopted.end_to_end_id)`, tenantID, gatewayID)
+				AND e.end_to_end_id = bank_adopted.end_to_end_id)`
+
+// HasAssigned tells whether payments have got their place by AssignAdopted, and the bank's answers were not read again since.
+func (t Tenant) HasAssigned(ctx context.Context, gatewayID uuid.UUID) (bool, error) {
+	result, err := t.Query(ctx, `SELECT EXISTS (SELECT 1 FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND `+hasPlace+`)`, gatewayID)
+	return db.One(result, err, func(r db.Rows) (has bool, err error) { return has, r.Scan(&has) })
+}
+
+// ForgetAssigned notes that what the bank has said of payments that have their place is known.
+func (tx *Tx) ForgetAssigned(tenantID, gatewayID uuid.UUID) {
+	tx.Then(`
+		DELETE FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND `+hasPlace, tenantID, gatewayID)
 }
