@@ -61,9 +61,9 @@ func (r *reader) ofFile(fileID uuid.UUID) entryPages {
 }
 
 // batch takes one credit for many collections, if it is what they come to: those of a block or of a whole file that were
-// not refused.
+// not refused, with those that left after a backup and are not known here, of which nothing is known.
 func (r *reader) batch(blockID, messageID string, amount payment.Minor, line *store.BankLine) error {
-	entries, err := r.batchEntries(blockID, messageID)
+	entries, lost, err := r.batchEntries(blockID, messageID)
 	if err != nil {
 		return failure{err}
 	}
@@ -89,13 +89,16 @@ func (r *reader) batch(blockID, messageID string, amount payment.Minor, line *st
 	}
 	line.Result = store.LineKnown
 	if line.Kind == string(iso20022.Transferred) {
-		if amount < sum || amount > sum+refused { // some may have been paid and come back
+		if amount < sum || amount > sum+refused+lost { // some may have been paid and come back
 			line.Result, line.Note = store.LineContradicts, "The refunds come to "+sum.String()+"."
 		}
 		return nil
 	}
-	if sum != amount {
+	if sum+lost != amount {
 		line.Result, line.Note = store.LineContradicts, "The collections come to "+sum.String()+"."
+		if lost > 0 {
+			line.Note = "The collections that are known come to " + sum.String() + ", and " + lost.String() + " left after the backup and are not known here."
+		}
 		return nil
 	}
 	return r.eachOf(entries, line, func(entry store.BankFileEntry, it *item) {
@@ -105,21 +108,25 @@ func (r *reader) batch(blockID, messageID string, amount payment.Minor, line *st
 	})
 }
 
-// batchEntries finds what a credit for many stands for, nil for nothing that is known.
-func (r *reader) batchEntries(blockID, messageID string) (entryPages, error) {
+// batchEntries finds what a credit for many stands for, nil for nothing that is known, and what those in it come to that left
+// after a backup and are not known.
+func (r *reader) batchEntries(blockID, messageID string) (known entryPages, lost payment.Minor, err error) {
 	if blockID != "" {
 		entries := r.ofBlock(blockID)
-		first, err := entries(0, 1)
-		if err != nil || len(first) > 0 {
-			return entries, err
+		if first, err := entries(0, 1); err != nil || len(first) > 0 {
+			lost, lostErr := r.tenant(r.account).LostOfBlock(r.ctx, r.account.ID, blockID)
+			return entries, lost, errors.Join(err, lostErr)
 		}
 	}
 	if messageID == "" {
-		return nil, nil
+		return nil, 0, nil
 	}
 	file, err := r.tenant(r.account).BankFileByMessage(r.ctx, r.account.ID, messageID)
 	if errors.Is(err, store.ErrNoBankFile) {
-		return nil, nil
+		return nil, 0, nil
 	}
-	return r.ofFile(file.ID), err
+	if err == nil {
+		lost, err = r.tenant(r.account).LostOfFile(r.ctx, r.account.ID, messageID)
+	}
+	return r.ofFile(file.ID), lost, err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -234,4 +235,32 @@ func TestABankSpeaksBeforeItsSilenceCounts(t *testing.T) {
 	must(t, err)
 	b.Advance(t, 20*24*time.Hour)
 	b.wantStatus(t, id, "declined")
+}
+
+// TestABatchWithAPaymentThatWasLost: what the bank books for a block is as much as the payment that is known in it, which the bank has
+// refused. It is the money of the other one, which left after the backup and is not known here.
+func TestABatchWithAPaymentThatWasLost(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		b := setup(t, s)
+		refused, lost := b.pay(t, apptest.Approved), b.pay(t, apptest.Approved)
+		b.cutOff(t)
+		entry, err := b.App.Store.Tenant(b.account.Setup.Tenant.ID).BankEntry(t.Context(), b.statusOf(t, refused).ID)
+		must(t, err)
+		b.restore(t)
+		b.Env.Exec(t, `UPDATE transactions SET merchant_transaction_id = 'TXN-20260101-ANOTHER1' WHERE id = $1`, lost)
+		_, err = b.App.Banking.AdoptSent(t.Context(), b.account)
+		must(t, err)
+		b.read(t, credited("", "<Btch><PmtInfId>"+entry.BlockID+"</PmtInfId><NbOfTxs>1</NbOfTxs></Btch>", b.Now(t)))
+		if open := b.open(t); len(open) != 1 || !strings.Contains(open[0].Note, "are not known here") {
+			t.Errorf("open lines: %+v", open)
+		}
+		b.read(t, `<Document><CstmrPmtStsRpt><GrpHdr><MsgId>A</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>B</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts>
+			<TxInfAndSts><OrgnlEndToEndId>`+entry.EndToEndID+`</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AM04</Cd></Rsn></StsRsnInf></TxInfAndSts>
+			</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`)
+		b.wantStatus(t, refused, "declined")
+		if open := b.open(t); len(open) != 0 {
+			t.Errorf("what the booking comes to is known by now: %+v", open)
+		}
+	})
 }

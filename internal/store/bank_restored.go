@@ -121,6 +121,22 @@ func (t Tenant) CountAdopted(ctx context.Context, gatewayID uuid.UUID) (int, err
 	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 
+// LostOfBlock is what those in a block come to that have no place.
+func (t Tenant) LostOfBlock(ctx context.Context, gatewayID uuid.UUID, blockID string) (payment.Minor, error) {
+	return t.lostSum(ctx, `block_id`, gatewayID, blockID)
+}
+
+// LostOfFile is the same of a whole file.
+func (t Tenant) LostOfFile(ctx context.Context, gatewayID uuid.UUID, messageID string) (payment.Minor, error) {
+	return t.lostSum(ctx, `message_id`, gatewayID, messageID)
+}
+
+func (t Tenant) lostSum(ctx context.Context, column string, gatewayID uuid.UUID, name string) (payment.Minor, error) {
+	result, err := t.Query(ctx, `SELECT CAST(COALESCE(SUM(amount_minor), 0) AS bigint) FROM bank_adopted
+		WHERE tenant_id = $1 AND gateway_id = $2 AND `+column+` = $3 AND NOT `+hasPlace, gatewayID, name)
+	return db.One(result, err, func(r db.Rows) (sum payment.Minor, err error) { return sum, r.Scan(&sum) })
+}
+
 // WaitingRebill is a rebill that waits for a file, with what its reference is made of.
 type WaitingRebill struct {
 	TransactionID uuid.UUID
