@@ -390,6 +390,29 @@ func TestATryThatNoFileNamesIsAskedAbout(t *testing.T) {
 	})
 }
 
+// TestWhoReleasesADatabaseIsNotHeldUp by a gateway that does not answer: it was asked once, and a person has it go on.
+func TestWhoReleasesADatabaseIsNotHeldUp(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 1): declined})
+		d.recallAll(t)
+		d.Gateway.Silence()
+		d.Gateway.AnswerEach(nil)
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		d.bill(t, 1)
+		sent, asked := len(d.Gateway.Submitted()), len(d.Gateway.Asked())
+		d.Env.Write(t, func(tx *store.Tx) error { tx.ForgetRestore(); return nil })
+		d.Gateway.Answer(approved)
+		d.Time.Pass(time.Hour)
+		d.bill(t, 1)
+		if now := len(d.Gateway.Submitted()); sent != 1 || now != 2 || len(d.Gateway.Asked()) != asked {
+			t.Errorf("%d payments were sent, then %d, and the gateway was asked %d times more", sent, now, len(d.Gateway.Asked())-asked)
+		}
+	})
+}
+
 // TestWhatNobodyCanHaveSentIsNotAskedAbout: periods that begin long after a restore, and those of a database that never was restored.
 func TestWhatNobodyCanHaveSentIsNotAskedAbout(t *testing.T) {
 	t.Parallel()

@@ -95,14 +95,14 @@ func databaseDeed(action string, after any) Deed {
 // EndRecall notes that the gateways have been asked. What they said then is not all that becomes of the lost time: a
 // return that is told later has a period tried again that may have been tried before.
 func (tx *Tx) EndRecall() {
-	tx.Then(`UPDATE deployment SET recalled_at = $1 WHERE id = 1`, db.Micros(tx.At))
 	tx.ForgetRestore()
+	tx.Then(`UPDATE deployment SET recalled_at = $1 WHERE id = 1`, db.Micros(tx.At))
 }
 
-// ForgetRestore has everything go on, whether or not the gateways have been asked. Banks cannot be: their
-// accounts wait for ResumeBank.
+// ForgetRestore has everything go on, whether or not the gateways have been asked, and whatever they are still asked about. Banks
+// cannot be: their accounts wait for ResumeBank.
 func (tx *Tx) ForgetRestore() {
-	tx.Then(`UPDATE deployment SET restored_to = NULL WHERE id = 1`)
+	tx.Then(`UPDATE deployment SET restored_to = NULL, recalled_at = NULL WHERE id = 1`)
 	tx.Audit(databaseDeed("database.release", nil))
 }
 
