@@ -58,12 +58,10 @@ type tidyWorker struct {
 }
 
 func (w *tidyWorker) Work(ctx context.Context, _ *river.Job[TidyJob]) error {
-	err := w.store.Write(ctx, w.clock.Now(), func(tx *store.Tx) error {
-		tx.ForgetExpiredKeys()
-		longAgo := w.real.Now().Add(-stagedFor)
-		tx.ForgetStaged(longAgo)
+	now, longAgo := w.clock.Now(), w.real.Now().Add(-stagedFor)
+	failed := w.store.Write(ctx, now, func(tx *store.Tx) error {
 		tx.FailImports(longAgo)
 		return nil
 	})
-	return errors.Join(err, notice.Tidy(ctx, w.store, w.real.Now()))
+	return errors.Join(failed, w.store.ForgetExpiredKeys(ctx, now), w.store.ForgetStaged(ctx, now, longAgo), notice.Tidy(ctx, w.store, w.real.Now()))
 }

@@ -198,8 +198,5 @@ func Resend(ctx context.Context, st *store.Store, id uuid.UUID, now time.Time) (
 
 // Tidy removes mails that nobody needs any more.
 func Tidy(ctx context.Context, st *store.Store, now time.Time) error {
-	return st.Write(ctx, now, func(tx *store.Tx) error {
-		tx.ForgetMails(now.Add(-kept))
-		return nil
-	})
+	return st.ForgetMails(ctx, now, now.Add(-kept))
 }

@@ -111,18 +111,25 @@ func TestALineThatSaysSomethingElseIsFound(t *testing.T) {
 		if at := storetest.Scalar[int64](t, env, `SELECT mandate_at FROM staged_transactions WHERE line = 3`); at != env.Now.UnixMicro() {
 			t.Errorf("the mandate is of %d", at)
 		}
-		left := func(want int, what string, remove func(*store.Tx)) {
+		left := func(want int, what string, remove func() error) {
 			t.Helper()
-			env.Write(t, func(tx *store.Tx) error { remove(tx); return nil })
+			if err := remove(); err != nil {
+				t.Fatal(err)
+			}
 			if got := env.Count(t, "staged_transactions"); got != want {
 				t.Errorf("%s: %d are left, want %d", what, got, want)
 			}
 		}
 		now := clock.Real{}.Now()
-		left(3, "by another tenant", func(tx *store.Tx) { tx.Unstage(uuid.New(), importID) })
-		left(1, "with the import", func(tx *store.Tx) { tx.Unstage(shop.ID, importID) })
-		left(1, "while it is new", func(tx *store.Tx) { tx.ForgetStaged(now.Add(-time.Hour)) })
-		left(0, "once it is old", func(tx *store.Tx) { tx.ForgetStaged(now.Add(time.Hour)) })
+		unstage := func(tenantID uuid.UUID) func() error {
+			return func() error {
+				return env.TryWrite(t, func(tx *store.Tx) error { tx.Unstage(tenantID, importID); return nil })
+			}
+		}
+		left(3, "by another tenant", unstage(uuid.New()))
+		left(1, "with the import", unstage(shop.ID))
+		left(1, "while it is new", func() error { return env.Store.ForgetStaged(t.Context(), env.Now, now.Add(-time.Hour)) })
+		left(0, "once it is old", func() error { return env.Store.ForgetStaged(t.Context(), env.Now, now.Add(time.Hour)) })
 	})
 }
 

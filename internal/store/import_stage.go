@@ -140,13 +140,6 @@ func (tx *Tx) StagedWithChargeback(tenantID, importID, gatewayID uuid.UUID) ([]u
 	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
 }
 
-// ForgetStaged removes what processes that died have left staged before an
-// instant of real time. Nothing rests on it: the file is read again.
-func (tx *Tx) ForgetStaged(before time.Time) {
-	tx.Then(`DELETE FROM staged_transactions WHERE import_id < $1`, firstID(before))
-	tx.Then(`DELETE FROM compared_lines WHERE import_id < $1`, firstID(before))
-}
-
 // FailImports ends imports whose process has died: what began before an instant of real time and is not over will never be.
 // One that goes on all the same says how it ended when it does.
 func (tx *Tx) FailImports(before time.Time) {

@@ -151,11 +151,6 @@ func (tx *Tx) ResendMail(tenantID, id uuid.UUID) {
 		WHERE tenant_id = $1 AND id = $2 AND leased_until <= db_now()`, tenantID, id)
 }
 
-// ForgetMails removes mails that were made before an instant and are not in line.
-func (tx *Tx) ForgetMails(before time.Time) {
-	tx.Then(`DELETE FROM mails WHERE created_at < $1 AND status <> 'pending'`, db.Micros(before))
-}
-
 // Mail reads a mail.
 func (t Tenant) Mail(ctx context.Context, id uuid.UUID) (Mail, error) {
 	result, err := t.Query(ctx, `SELECT `+Mails.List("")+` FROM mails WHERE tenant_id = $1 AND id = $2`, id)

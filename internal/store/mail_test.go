@@ -97,10 +97,10 @@ func TestMailsInLine(t *testing.T) {
 		})
 		t.Run("one that was sent is sent again by hand, and forgotten later", func(t *testing.T) {
 			env.Write(t, func(tx *store.Tx) error { tx.ResendMail(shop.ID, mail.ID); return nil })
-			env.Write(t, func(tx *store.Tx) error { tx.ForgetMails(env.Now.Add(time.Hour)); return nil })
+			forgetMails(t, env)
 			claim(1)
 			env.Write(t, func(tx *store.Tx) error { tx.RecordMail(mail, 0); return nil })
-			env.Write(t, func(tx *store.Tx) error { tx.ForgetMails(env.Now.Add(time.Hour)); return nil })
+			forgetMails(t, env)
 			if env.Count(t, "mails") != 0 {
 				t.Error("it is still kept")
 			}
@@ -132,4 +132,11 @@ func TestAMailIsResentByItsTenant(t *testing.T) {
 func renamed(x payment.Transaction) payment.Transaction {
 	x.MerchantTransactionID, x.GatewayReference, x.TenantReferenceID = payment.NewMerchantTransactionID(storetest.Start), "", nil
 	return x
+}
+
+func forgetMails(t *testing.T, env *storetest.Env) {
+	t.Helper()
+	if err := env.Store.ForgetMails(t.Context(), env.Now, env.Now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -59,11 +59,6 @@ func (tx *Tx) Forget(k RequestKey) {
 	tx.Then(`DELETE FROM idempotency_keys WHERE tenant_id = $1 AND key = $2`, k.Scope, k.Key)
 }
 
-// ForgetExpiredKeys removes idempotency keys whose time is over.
-func (tx *Tx) ForgetExpiredKeys() {
-	tx.Then(`DELETE FROM idempotency_keys WHERE expires_at <= $1`, db.Micros(tx.At))
-}
-
 // IsRepeat tells that a unit failed because its idempotency key was used.
 func IsRepeat(err error) bool { return db.IsKey(err, "idempotency_keys_key_key") }
 

@@ -406,10 +406,9 @@ func TestForgetExpiredKeys(t *testing.T) {
 			if err := createUnder(t, env, fresh, "fresh"); err != nil {
 				t.Fatal(err)
 			}
-			env.Write(t, func(tx *store.Tx) error {
-				tx.ForgetExpiredKeys()
-				return nil
-			})
+			if err := env.Store.ForgetExpiredKeys(t.Context(), env.Now); err != nil {
+				t.Fatal(err)
+			}
 			if kept := env.Count(t, "idempotency_keys"); kept != 1 {
 				t.Errorf("%d keys are kept", kept)
 			}
