@@ -89,23 +89,32 @@ func (r *reader) batch(blockID, messageID string, amount payment.Minor, line *st
 	}
 	line.Result = store.LineKnown
 	if line.Kind == string(iso20022.Transferred) {
-		if amount < sum || amount > sum+refused+lost { // some may have been paid and come back
+		if amount < sum || amount > sum+refused { // some may have been paid and come back
 			line.Result, line.Note = store.LineContradicts, "The refunds come to "+sum.String()+"."
 		}
 		return nil
 	}
 	if sum+lost != amount {
-		line.Result, line.Note = store.LineContradicts, "The collections come to "+sum.String()+"."
-		if lost > 0 {
-			line.Note = "The collections that are known come to " + sum.String() + ", and " + lost.String() + " left after the backup and are not known here."
-		}
+		line.Result, line.Note = store.LineContradicts, "The collections come to "+sum.String()+"."+lostNote(lost)
 		return nil
 	}
-	return r.eachOf(entries, line, func(entry store.BankFileEntry, it *item) {
+	err = r.eachOf(entries, line, func(entry store.BankFileEntry, it *item) {
 		if !entry.IsDeclined {
 			r.collected(entry, it)
 		}
 	})
+	if lost > 0 && err == nil {
+		line.Result, line.Note = store.LineContradicts, "The collections that are known come to "+sum.String()+"."+lostNote(lost)
+	}
+	return err
+}
+
+// lostNote tells a person of money that may have come for what is not known here.
+func lostNote(lost payment.Minor) string {
+	if lost == 0 {
+		return ""
+	}
+	return " Others, of " + lost.String() + ", left after the backup and are not known here."
 }
 
 // batchEntries finds what a credit for many stands for, nil for nothing that is known, and what those in it come to that left

@@ -248,6 +248,7 @@ func TestABatchWithAPaymentThatWasLost(t *testing.T) {
 		entry, err := b.App.Store.Tenant(b.account.Setup.Tenant.ID).BankEntry(t.Context(), b.statusOf(t, refused).ID)
 		must(t, err)
 		b.restore(t)
+		name := b.statusOf(t, lost).MerchantTransactionID
 		b.Env.Exec(t, `UPDATE transactions SET merchant_transaction_id = 'TXN-20260101-ANOTHER1' WHERE id = $1`, lost)
 		_, err = b.App.Banking.AdoptSent(t.Context(), b.account)
 		must(t, err)
@@ -259,8 +260,12 @@ func TestABatchWithAPaymentThatWasLost(t *testing.T) {
 			<TxInfAndSts><OrgnlEndToEndId>`+entry.EndToEndID+`</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AM04</Cd></Rsn></StsRsnInf></TxInfAndSts>
 			</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`)
 		b.wantStatus(t, refused, "declined")
+		b.Env.Exec(t, `UPDATE transactions SET merchant_transaction_id = $1 WHERE id = $2`, name, lost)
+		b.operator(t, "bank-connections/resume/", apptest.Body{"gateway_id": houseBank}).Want(t, 200, nil)
+		b.wantStatus(t, refused, "declined")
+		b.wantStatus(t, lost, "approved")
 		if open := b.open(t); len(open) != 0 {
-			t.Errorf("what the booking comes to is known by now: %+v", open)
+			t.Errorf("what the booking is for is known by now: %+v", open)
 		}
 	})
 }
