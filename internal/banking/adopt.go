@@ -343,14 +343,16 @@ func (b *Banking) keepAdopted(ctx context.Context, account *Account, file store.
 // before that leaves them among what left after the backup, and it is done then.
 func (b *Banking) assignAdopted(ctx context.Context, account *Account) error {
 	left, err := b.tenant(account).CountAdopted(ctx, account.ID)
-	if err != nil || left == 0 {
+	if err != nil {
 		return err
 	}
 	now := b.Checkout.Clock.Now()
-	err = b.store().Write(ctx, now, func(tx *store.Tx) error {
-		tx.AssignAdopted(account.Setup.Tenant.ID, account.ID, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
-		return nil
-	})
+	if left > 0 {
+		err = b.store().Write(ctx, now, func(tx *store.Tx) error {
+			tx.AssignAdopted(account.Setup.Tenant.ID, account.ID, account.Terms.SilenceEnds(account.Terms.DueDate(now)))
+			return nil
+		})
+	}
 	if err != nil {
 		return err
 	}

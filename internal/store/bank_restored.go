@@ -117,7 +117,7 @@ func (tx *Tx) ForgetBankFile(f BankFile) {
 
 // CountAdopted counts what left after the backup and has no transaction yet.
 func (t Tenant) CountAdopted(ctx context.Context, gatewayID uuid.UUID) (int, error) {
-	result, err := t.Query(ctx, `SELECT COUNT(*) FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2`, gatewayID)
+	result, err := t.Query(ctx, `SELECT COUNT(*) FROM bank_adopted WHERE tenant_id = $1 AND gateway_id = $2 AND NOT `+hasPlace, gatewayID)
 	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 

@@ -92,6 +92,13 @@ func TestWhatLeftAfterABackupIsInItsFileAgain(t *testing.T) {
 		if assign(); env.Dump(t) != before {
 			t.Error("a second time changes something")
 		}
+		for _, stay := range []bool{true, false} { // until what the bank has said of them was read
+			if has, err := env.Store.Tenant(shop.ID).HasAssigned(t.Context(), shop.Gateway.ID); err != nil || has != stay {
+				t.Errorf("some have their place: %v, want %v: %v", has, stay, err)
+			}
+			env.Write(t, func(tx *store.Tx) error { tx.ForgetAssigned(shop.ID, shop.Gateway.ID); return nil })
+			wantAdopted(t, env, shop, 4)
+		}
 	})
 }
 

@@ -172,7 +172,7 @@ func TestTheBytesOfAnAnswerAreItsOwn(t *testing.T) {
 }
 
 // adoptedReads are those about what has left after a backup: a payment of the same day as a rebill that waits.
-func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]func(context.Context, store.Tenant) int {
+func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop, carrier store.BankFile) map[string]func(context.Context, store.Tenant) int {
 	t.Helper()
 	rebill := awaitingFile(t, env, shop, storetest.WithTerms(storetest.Monthly))
 	env.Exec(t, `UPDATE transactions SET type = 'sdd_rebill', billing_period = 1, merchant_transaction_id = 'TXN-20260101-' || $2 WHERE id = $1`,
@@ -196,6 +196,22 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[str
 		"CountAdopted": func(ctx context.Context, scope store.Tenant) int {
 			count, err := scope.CountAdopted(ctx, rebill.GatewayID)
 			return some(count, err)
+		},
+		"LostOfBlock": func(ctx context.Context, scope store.Tenant) int {
+			sum, err := scope.LostOfBlock(ctx, rebill.GatewayID, "SD-BLOCK")
+			return some(int(sum), err)
+		},
+		"LostOfFile": func(ctx context.Context, scope store.Tenant) int {
+			sum, err := scope.LostOfFile(ctx, rebill.GatewayID, carrier.MessageID)
+			return some(int(sum), err)
+		},
+		"HasAssigned": func(ctx context.Context, scope store.Tenant) int {
+			has, err := scope.HasAssigned(ctx, rebill.GatewayID)
+			return found(has, err)
+		},
+		"BankResumedFrom": func(ctx context.Context, scope store.Tenant) int {
+			at, err := scope.BankResumedFrom(ctx, rebill.GatewayID)
+			return found(!at.IsZero(), err)
 		},
 		"LostDebits": func(ctx context.Context, scope store.Tenant) int {
 			names, err := scope.LostDebits(ctx, rebill.GatewayID)
@@ -248,8 +264,9 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 		tx.AddBankPart(closed, 1, "sealed")
 		tx.PutBankStatement(statement)
 		tx.AddBankStatementPart(statement, 1, "sealed")
-		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: "TXN-20260101-LOST", Position: 7}, {EndToEndID: "TXN-20260101-GONE", Position: 8, SequenceType: "RCUR", DueDate: "2026-01-02"}})
+		tx.AddAdopted(closed, []store.Adopted{{EndToEndID: one.MerchantTransactionID, Position: 6}, {EndToEndID: "TXN-20260101-LOST", Position: 7, BlockID: "SD-BLOCK", AmountMinor: 1}, {EndToEndID: "TXN-20260101-GONE", Position: 8, SequenceType: "RCUR", DueDate: "2026-01-02"}})
 		tx.AddBankLines(statement, []store.BankLine{{Position: 1, Source: "camt.053", Kind: "returned", Result: store.LineUnmatched}})
+		tx.ResumeBank(shop.ID, one.GatewayID, storetest.Start)
 		return nil
 	})
 	env.Exec(t, `UPDATE transactions SET due_date = '2000-01-01' WHERE id = $1`, one.ID.String())
@@ -259,7 +276,7 @@ func bankReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string
 	reads := statementReads(env, shop, statement)
 	maps.Copy(reads, toldReads(t, env, statement, takenBack.ID))
 	maps.Copy(reads, entryReads(one, file))
-	maps.Copy(reads, adoptedReads(t, env, shop))
+	maps.Copy(reads, adoptedReads(t, env, shop, closed))
 	maps.Copy(reads, map[string]func(context.Context, store.Tenant) int{
 		"UnfinishedBankFiles": func(ctx context.Context, scope store.Tenant) int {
 			rows, err := scope.UnfinishedBankFiles(ctx, one.GatewayID)
