@@ -124,6 +124,18 @@ func TestAKnownChargebackFindsItsPayment(t *testing.T) {
 	}
 }
 
+func TestAKnownChargebackOfMoreThanWasPaidIsNoOneOfAPaymentThatCameBack(t *testing.T) {
+	t.Parallel()
+	back := accepted(t).Debit
+	back.Transaction.Status = TransactionChargedBack
+	for amount, isTaken := range map[Minor]bool{back.Transaction.AmountMinor: true, back.Transaction.AmountMinor + 1: false} {
+		known := *RecordUnlinked(Chargeback{ReasonCode: "MD06", AmountMinor: amount}, noon).Chargeback
+		if _, err := back.LinkChargeback(known, nil, usual, noon); err == nil != isTaken {
+			t.Errorf("%s of %s: %v", amount, back.Transaction.AmountMinor, err)
+		}
+	}
+}
+
 func TestOfAPaymentUnderWayOnlyItsGatewayReports(t *testing.T) {
 	t.Parallel()
 	for _, source := range ChargebackSources {
