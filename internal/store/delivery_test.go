@@ -125,7 +125,9 @@ func TestWhatWaitsIsPutBackIntoLine(t *testing.T) {
 		for i, id := range []uuid.UUID{ids[0], ids[1], theirs[0], elsewhere} {
 			env.Exec(t, `UPDATE events SET next_attempt_at = $2 WHERE id = $1`, id.String(), env.Now.Add([]time.Duration{time.Minute, 2 * time.Minute, 0, 0}[i]).UnixMicro())
 		}
-		env.Write(t, func(tx *store.Tx) error { tx.LineUpRetries(endpointOf(shop), time.Minute); return nil })
+		if more, err := env.Store.LineUpRetries(t.Context(), env.Now, endpointOf(shop), time.Minute); err != nil || more {
+			t.Fatalf("there are more: %t, %v", more, err)
+		}
 		wantDelivery(t, env, "what may be tried", ids[0], "pending 0/0")
 		wantDelivery(t, env, "what is later", ids[1], "pending 0/0 in 2m0s")
 		wantDelivery(t, env, "what is another's", theirs[0], "pending 0/0 in 0s")

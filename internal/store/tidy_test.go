@@ -57,3 +57,33 @@ func TestWhatIsOverGoesSomeAtATime(t *testing.T) {
 		}
 	}
 }
+
+// TestVeryManyRetriesAreLinedUpSomeAtATime: a receiver that refuses some events for hours and is back then has all of them lined
+// up. On SQLite everybody waited for that.
+func TestVeryManyRetriesAreLinedUpSomeAtATime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		const many = 12_000
+		events := make([]store.EventRow, many)
+		for i := range events {
+			events[i] = store.EventRow{Event: payment.Event{ID: payment.NewID(), Kind: payment.EventTransactionCreated, Key: fmt.Sprint(i)}, WebhookProfileID: &shop.Profile.ID}
+		}
+		env.Write(t, func(tx *store.Tx) error { tx.AddEvents(shop.ID, events); return nil })
+		env.OutOfLine(t)
+		env.Exec(t, fmt.Sprintf(`UPDATE events SET next_attempt_at = %d`, env.Now.UnixMicro()))
+		units := 0
+		for more := true; more; units++ {
+			var err error
+			if more, err = env.Store.LineUpRetries(t.Context(), env.Now, endpointOf(shop), time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if left := env.Count(t, "events WHERE next_attempt_at IS NOT NULL"); env.Engine == "sqlite" && left == 0 && units == 0 {
+				t.Error("one unit has lined all of them up")
+			}
+		}
+		if left := env.Count(t, "events WHERE next_attempt_at IS NOT NULL"); left != 0 {
+			t.Errorf("%d still wait after %d units", left, units)
+		}
+	})
+}

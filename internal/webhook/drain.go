@@ -398,16 +398,19 @@ func (r *drain) recallDue(ctx context.Context) error {
 }
 
 func (r *drain) recall(ctx context.Context, within time.Duration) error {
-	defer r.turnBetween()()
-	err := r.Store.Write(ctx, r.Clock.Now(), func(tx *store.Tx) error {
-		tx.LineUpRetries(r.endpoint, within)
-		return nil
-	})
-	if err != nil {
-		return err
+	for more := true; more; {
+		var err error
+		end := r.turnBetween()
+		more, err = r.Store.LineUpRetries(ctx, r.Clock.Now(), r.endpoint, within)
+		end()
+		if err != nil {
+			return err
+		}
 	}
 	r.reread()
-	r.nextRetry, err = r.tenant.NextRetry(ctx, r.endpoint.ProfileID, r.Clock.Now())
+	defer r.turnBetween()()
+	at, err := r.tenant.NextRetry(ctx, r.endpoint.ProfileID, r.Clock.Now())
+	r.nextRetry = at
 	return err
 }
 
