@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -35,6 +36,10 @@ func EngineOf(address string) string {
 
 // dump has SQLite write a compact copy, which is read once it is whole.
 func (s *sqlite) dump(ctx context.Context, scratch string, begin Begin) (err error) {
+	// A name that begins with file: would be an address to SQLite, which would lead elsewhere.
+	if scratch, err = filepath.Abs(scratch); err != nil {
+		return err
+	}
 	file, err := os.OpenFile(scratch, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly)
 	if err != nil {
 		return err
