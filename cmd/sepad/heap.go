@@ -2,43 +2,94 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
 
-// A server holds a few megabytes and makes hundreds a second: with Go's own measure, as much again as is held, looking
-// for what nobody needs any more took a seventh of its time. A small heap may grow to three times what is held before
-// it is looked through; a large one, as under overload, keeps to Go's measure.
+// A server holds a few megabytes and makes hundreds a second in a rush: with Go's own measure, as much again as is held,
+// looking for what nobody needs any more took a seventh of its time. So there is room for so much to be made before the
+// next look. What holds more than the room, as under overload, keeps to Go's measure.
 const (
-	ownGrowth, roomyGrowth = 100, 200 // in percent of what is held
-	smallHeap              = 64 << 20
+	ownGrowth = 100 // in percent of what is held
+	quietRoom = 12 << 20
+	rushRoom  = 32 << 20
+	rush      = 16 << 20 // made in a second
+	leastHeld = 1 << 20
 )
 
-func heapGrowth(held uint64) int {
-	if held > smallHeap {
-		return ownGrowth
+// What a start has made and nobody needs any more, three quarters of the heap, is given back soon after it, and what a
+// rush has made once it is over.
+const (
+	restAfterStart = time.Second
+	restAfterRush  = 10 * time.Second
+)
+
+// heldMetrics are the parts of what the last look found, which the growth is in percent of.
+var heldMetrics = []string{"/gc/heap/live:bytes", "/gc/scan/stack:bytes", "/gc/scan/globals:bytes"}
+
+const madeMetric = "/gc/heap/allocs:bytes"
+
+func heapRoom(made uint64, within time.Duration) uint64 {
+	if float64(made) > rush*within.Seconds() {
+		return rushRoom
 	}
-	return roomyGrowth
+	return quietRoom
 }
 
-// tendHeap goes by what the last look found. What a start has made and nobody needs any more, three quarters of the heap, is
-// given back soon after it: a server that has little to do would hold it for minutes.
+// heapGrowth is a whole multiple of what is held: each change of it stops everybody for a moment.
+func heapGrowth(held, room uint64) int {
+	return ownGrowth * int(max(1, room/max(held, leastHeld)))
+}
+
+// heapKeeper decides after each look through the heap how much may be made before the next one.
+type heapKeeper struct {
+	ctx      context.Context
+	samples  []metrics.Sample
+	growth   int
+	made     uint64
+	at       time.Time
+	giveBack *time.Timer
+}
+
+// lookMark is held by nobody: that it is found tells that there was a look.
+type lookMark struct{ keeper *heapKeeper }
+
 func tendHeap(ctx context.Context) {
-	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	growth := ownGrowth
-	giveBack := time.AfterFunc(time.Second, debug.FreeOSMemory)
-	defer giveBack.Stop()
-	for tick := time.NewTicker(time.Second); ; {
-		metrics.Read(held)
-		if now := heapGrowth(held[0].Value.Uint64()); now != growth {
-			growth = now
-			debug.SetGCPercent(growth)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	k := &heapKeeper{ctx: ctx, at: time.Now(), giveBack: time.AfterFunc(restAfterStart, debug.FreeOSMemory)}
+	for _, name := range append(heldMetrics, madeMetric) {
+		k.samples = append(k.samples, metrics.Sample{Name: name})
 	}
+	_, k.made = k.measure()
+	k.awaitLook()
+}
+
+// awaitLook comes back after the very next look, so that a rush that holds more than what was before is seen at once.
+func (k *heapKeeper) awaitLook() { runtime.AddCleanup(&lookMark{k}, (*heapKeeper).looked, k) }
+
+func (k *heapKeeper) looked() {
+	if k.ctx.Err() != nil {
+		k.giveBack.Stop()
+		return
+	}
+	now := time.Now()
+	held, made := k.measure()
+	room := heapRoom(made-k.made, now.Sub(k.at))
+	if k.made, k.at = made, now; room == rushRoom {
+		k.giveBack.Reset(restAfterRush)
+	}
+	if growth := heapGrowth(held, room); growth != k.growth {
+		k.growth = growth
+		debug.SetGCPercent(growth)
+	}
+	k.awaitLook()
+}
+
+func (k *heapKeeper) measure() (held, made uint64) {
+	metrics.Read(k.samples)
+	for _, part := range k.samples[:len(heldMetrics)] {
+		held += part.Value.Uint64()
+	}
+	return held, k.samples[len(heldMetrics)].Value.Uint64()
 }

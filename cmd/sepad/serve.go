@@ -100,7 +100,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 // serve answers until it is told to stop.
 func (s *server) serve(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" { // whoever sets it knows better
-		go tendHeap(ctx)
+		tendHeap(ctx)
 	}
 	about := []any{
 		"address", s.listener.Addr().String(), "public_url", s.config.PublicURL,

@@ -23,6 +23,7 @@ type Store struct {
 	// readingSetup has each version of a set-up read once at a time.
 	readingSetup singleflight.Group
 	credentials  cache.Cache[string, foundCredential]
+	renewals     renewals
 	onEvents     func(Endpoint)
 	// tokensHidden says that no token of a session lies open in the database.
 	tokensHidden atomic.Bool
