@@ -9,14 +9,14 @@ import (
 )
 
 // A server holds a few megabytes and makes hundreds a second in a rush: with Go's own measure, as much again as is held,
-// looking for what nobody needs any more took a seventh of its time. So there is room for so much to be made before the
-// next look. What holds more than the room, as under overload, keeps to Go's measure.
+// looking for what nobody needs any more took a seventh of its time. A small heap may grow to three times what is held
+// before it is looked through, and in a rush by rushRoom; a large one, as under overload, keeps to Go's measure.
 const (
-	ownGrowth = 100 // in percent of what is held
-	quietRoom = 12 << 20
-	rushRoom  = 32 << 20
-	rush      = 16 << 20 // made in a second
-	leastHeld = 1 << 20
+	ownGrowth, roomyGrowth = 100, 200 // in percent of what is held
+	smallHeap              = 64 << 20
+	rushRoom               = 32 << 20
+	rush                   = 16 << 20 // made in a second
+	leastHeld              = 1 << 20
 )
 
 // What a start has made and nobody needs any more, three quarters of the heap, is given back soon after it, and what a
@@ -31,16 +31,20 @@ var heldMetrics = []string{"/gc/heap/live:bytes", "/gc/scan/stack:bytes", "/gc/s
 
 const madeMetric = "/gc/heap/allocs:bytes"
 
-func heapRoom(made uint64, within time.Duration) uint64 {
-	if float64(made) > rush*within.Seconds() {
-		return rushRoom
-	}
-	return quietRoom
+func isRush(made uint64, within time.Duration) bool {
+	return float64(made) > rush*within.Seconds()
 }
 
 // heapGrowth is a whole multiple of what is held: each change of it stops everybody for a moment.
-func heapGrowth(held, room uint64) int {
-	return ownGrowth * int(max(1, room/max(held, leastHeld)))
+func heapGrowth(held uint64, inRush bool) int {
+	switch {
+	case held > smallHeap:
+		return ownGrowth
+	case inRush:
+		return max(roomyGrowth, ownGrowth*int(rushRoom/max(held, leastHeld)))
+	default:
+		return roomyGrowth
+	}
 }
 
 // heapKeeper decides after each look through the heap how much may be made before the next one.
@@ -75,11 +79,11 @@ func (k *heapKeeper) looked() {
 	}
 	now := time.Now()
 	held, made := k.measure()
-	room := heapRoom(made-k.made, now.Sub(k.at))
-	if k.made, k.at = made, now; room == rushRoom {
+	inRush := isRush(made-k.made, now.Sub(k.at))
+	if k.made, k.at = made, now; inRush {
 		k.giveBack.Reset(restAfterRush)
 	}
-	if growth := heapGrowth(held, room); growth != k.growth {
+	if growth := heapGrowth(held, inRush); growth != k.growth {
 		k.growth = growth
 		debug.SetGCPercent(growth)
 	}

@@ -12,28 +12,27 @@ import (
 
 func TestALargeHeapKeepsToGosMeasure(t *testing.T) {
 	t.Parallel()
-	for held, want := range map[uint64]int{
-		0: 3200, 5 << 20: 600, 10 << 20: 300, 17 << 20: ownGrowth, 64 << 20: ownGrowth, 1 << 40: ownGrowth, math.MaxUint64: ownGrowth,
+	for held, want := range map[uint64]struct{ quiet, inRush int }{
+		0: {roomyGrowth, 3200}, 5 << 20: {roomyGrowth, 600}, 10 << 20: {roomyGrowth, 300}, 17 << 20: {roomyGrowth, roomyGrowth}, 64 << 20: {roomyGrowth, roomyGrowth},
+		64<<20 + 1: {ownGrowth, ownGrowth}, 1 << 40: {ownGrowth, ownGrowth}, math.MaxUint64: {ownGrowth, ownGrowth},
 	} {
-		if got := heapGrowth(held, rushRoom); got != want {
-			t.Errorf("%d bytes held: %d %%, want %d %%", held, got, want)
+		if quiet, inRush := heapGrowth(held, false), heapGrowth(held, true); quiet != want.quiet || inRush != want.inRush {
+			t.Errorf("%d bytes held: %d %%, %d %% in a rush, want %v", held, quiet, inRush, want)
 		}
 	}
 }
 
-func TestOnlyARushHasRoom(t *testing.T) {
+func TestWhatIsARush(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		made   uint64
 		within time.Duration
-		want   uint64
+		want   bool
 	}{
-		{0, 0, quietRoom}, {1, 0, rushRoom}, {quietRoom, 2 * time.Minute, quietRoom}, {quietRoom, time.Second, quietRoom},
-		{quietRoom, time.Second / 2, rushRoom}, {rushRoom, 3 * time.Second, quietRoom}, {rushRoom, time.Second, rushRoom},
-		{quietRoom, -time.Hour, rushRoom}, // no clock that counts on does this
+		{0, 0, false}, {1, 0, true}, {rush, time.Second, false}, {rush + 1, time.Second, true}, {rushRoom, 2 * time.Minute, false}, {rushRoom, time.Second, true},
 	} {
-		if got := heapRoom(c.made, c.within); got != c.want {
-			t.Errorf("%d bytes in %s: room for %d, want %d", c.made, c.within, got, c.want)
+		if got := isRush(c.made, c.within); got != c.want {
+			t.Errorf("%d bytes in %s: %v", c.made, c.within, got)
 		}
 	}
 }
@@ -44,11 +43,11 @@ func TestTheHeapIsMeasuredAfterEachLook(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	tendHeap(ctx)
-	awaitGrowth(t, func(percent uint64) bool { return percent > ownGrowth })
-	large := make([]byte, rushRoom)
+	awaitGrowth(t, func(percent uint64) bool { return percent > roomyGrowth })
+	large := make([]byte, smallHeap)
 	awaitGrowth(t, func(percent uint64) bool { return percent == ownGrowth })
 	runtime.KeepAlive(large)
-	awaitGrowth(t, func(percent uint64) bool { return percent > ownGrowth })
+	awaitGrowth(t, func(percent uint64) bool { return percent > roomyGrowth })
 }
 
 // inARush is where what a rush makes is put, so that it is made at all.
