@@ -279,6 +279,8 @@ func (b *Billing) send(ctx context.Context, c claim) error {
 	}
 	outcome, err := b.submit(ctx, setup, client, c, charge)
 	switch {
+	case errors.Is(err, errLaterIsKnown):
+		return b.recallLater(ctx, setup, c, unsent)
 	case err != nil || !c.IsAnsweredBy(outcome):
 		b.Checkout.RebillUnknown(ctx, client, c.Transaction)
 		return nil //nolint:nilerr // an unknown outcome is no failure: the gateway is asked about it
@@ -296,8 +298,10 @@ func (b *Billing) send(ctx context.Context, c claim) error {
 // submit sends a rebill, unless its gateway has had it before the database was restored. Where it does not say so, nothing is sent.
 func (b *Billing) submit(ctx context.Context, setup *merchant.Setup, client *gateway.Client, c claim, charge gateway.Charge) (payment.Outcome, error) {
 	if _, isBank := client.Planner(); !isBank && mayBeKnown(c.due) {
-		switch outcome, err := b.Checkout.AskAboutRebill(ctx, setup, c.Debit); {
+		switch outcome, err := b.askFirst(ctx, setup, c); {
 		case errors.Is(err, errors.ErrUnsupported): // it recognizes a repeat by its reference, or nobody can
+		case errors.Is(err, errLaterIsKnown):
+			return payment.Outcome{}, err
 		case err != nil:
 			return payment.Outcome{Verdict: payment.VerdictUnsent, Decline: payment.Decline{Message: "The gateway did not say whether it has the rebill already."}}, nil
 		case outcome.Verdict != payment.VerdictLost:
@@ -305,6 +309,41 @@ func (b *Billing) submit(ctx context.Context, setup *merchant.Setup, client *gat
 		}
 	}
 	return client.Submit(ctx, charge)
+}
+
+// errLaterIsKnown says that a gateway has not a rebill, and has a later try of its period.
+var errLaterIsKnown = errors.New("billing: the gateway has a later try of the period")
+
+// askFirst asks about a rebill, and where its period was tried before about a few tries behind it: the gateway may have lost one in
+// the lost time and got the next.
+func (b *Billing) askFirst(ctx context.Context, setup *merchant.Setup, c claim) (payment.Outcome, error) {
+	outcome, err := b.Checkout.AskAboutRebill(ctx, setup, c.Debit)
+	if err != nil || outcome.Verdict != payment.VerdictLost || c.Transaction.Attempt.Number == 1 {
+		return outcome, err
+	}
+	later := payment.LaterReferences(c.due.Subscription, c.Transaction.MerchantTransactionID, c.Transaction.Attempt.Number)
+	for _, reference := range later[:min(recallAhead, len(later))] {
+		next := c.Debit
+		next.Transaction.MerchantTransactionID = reference
+		if found, err := b.Checkout.AskAboutRebill(ctx, setup, next); err != nil {
+			return found, err
+		} else if found.Verdict != payment.VerdictLost {
+			return found, errLaterIsKnown
+		}
+	}
+	return outcome, nil
+}
+
+// recallLater takes in a later try that the gateway has, and gives this one back, which is not sent.
+func (b *Billing) recallLater(ctx context.Context, setup *merchant.Setup, c claim, unsent payment.Outcome) error {
+	if err := b.Checkout.SettleRebill(ctx, setup, c.Debit, unsent); err != nil {
+		return err
+	}
+	due, err := b.Checkout.Store.Tenant(c.Transaction.TenantID).DueSubscription(ctx, c.due.Subscription.ID)
+	if err == nil {
+		_, err = b.recallNext(ctx, due, due.Subscription.Period, b.Checkout.Clock.Now())
+	}
+	return err
 }
 
 // mayBeKnown tells that a gateway may have had the next debit of a subscription before the database was restored, and

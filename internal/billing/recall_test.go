@@ -390,6 +390,32 @@ func TestATryThatNoFileNamesIsAskedAbout(t *testing.T) {
 	})
 }
 
+// TestATryBehindALostOneIsAskedAbout: of the tries of a period that came back in the lost time the gateway has lost one and got the next.
+func TestATryBehindALostOneIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		known := map[string]payment.Outcome{payment.RebillReference(sub, 1): approved}
+		d.Gateway.AnswerEach(known)
+		d.recallAll(t)
+		d.returned(t, d.rebills(t, sub)[0])
+		known[payment.RebillReference(sub, 4)] = payment.Outcome{
+			Verdict: payment.VerdictPending, GatewayReference: "GW-4", SettlesAt: d.Time.Now().AddDate(0, 0, 14),
+		}
+		d.Gateway.AnswerEach(known)
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		rebills, after := d.rebills(t, sub), d.Subscription(t, sub.ID)
+		last := rebills[len(rebills)-1]
+		if len(d.Gateway.Submitted()) != 1 || last.MerchantTransactionID != payment.RebillReference(sub, 4) || last.GatewayReference != "GW-4" ||
+			after.OpenTransactionID == nil || *after.OpenTransactionID != last.ID {
+			t.Errorf("%d payments were sent, the last rebill is %s and %s", len(d.Gateway.Submitted()), last.MerchantTransactionID, last.Status)
+		}
+	})
+}
+
 // TestWhoReleasesADatabaseIsNotHeldUp by a gateway that does not answer: it was asked once, and a person has it go on.
 func TestWhoReleasesADatabaseIsNotHeldUp(t *testing.T) {
 	t.Parallel()
