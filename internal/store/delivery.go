@@ -115,20 +115,23 @@ func retryAt(now time.Time, wait sql.NullInt64) time.Time {
 	return now.Add(time.Duration(wait.Int64) * time.Microsecond)
 }
 
+// linedUpAtOnce are some hundred milliseconds of SQLite's writer, and a second of a slow PostgreSQL: whoever lines up holds a
+// lease that lasts for ten.
+const linedUpAtOnce = 5_000
+
 // LineUpRetries puts waiting deliveries back into line, as many as one unit may of those
 // that may be tried within a time, by the database's clock. It tells whether there may be
 // more. A receiver that takes some events and refuses others has hundreds of thousands wait
 // in a day, which are all lined up when it is back.
 func (s *Store) LineUpRetries(ctx context.Context, now time.Time, e Endpoint, within time.Duration) (more bool, err error) {
-	most := s.droppedAtOnce()
 	err = s.Write(ctx, now, func(tx *Tx) error {
 		result, err := tx.Query(`
 			UPDATE events SET next_attempt_at = NULL WHERE tenant_id = $1 AND next_attempt_at <= db_now() + $3 AND id IN (
 				SELECT id FROM events WHERE tenant_id = $1 AND webhook_profile_id = $2 AND next_attempt_at <= db_now() + $3
 				ORDER BY next_attempt_at LIMIT $4)
-			RETURNING id`, e.TenantID, e.ProfileID, within.Microseconds(), most)
+			RETURNING id`, e.TenantID, e.ProfileID, within.Microseconds(), linedUpAtOnce)
 		lined, err := db.Collect(result, err, scanID)
-		more = len(lined) == most
+		more = len(lined) == linedUpAtOnce
 		return err
 	})
 	return more, err

@@ -397,6 +397,8 @@ func (r *drain) recallDue(ctx context.Context) error {
 	return r.recall(ctx, 0)
 }
 
+// recall puts those into line that may be tried within a time. Very many take longer than a lease lasts, which is kept meanwhile: a
+// process that took the endpoint over would send beside this one what both have read.
 func (r *drain) recall(ctx context.Context, within time.Duration) error {
 	for more := true; more; {
 		var err error
@@ -405,6 +407,12 @@ func (r *drain) recall(ctx context.Context, within time.Duration) error {
 		end()
 		if err != nil {
 			return err
+		}
+		if more {
+			r.renew(context.WithoutCancel(ctx))
+		}
+		if r.stopping {
+			return nil
 		}
 	}
 	r.reread()
