@@ -116,10 +116,7 @@ func (r *reader) repeated(s *iso20022.Status, line *store.BankLine) error {
 	if r.isDryRun {
 		return nil
 	}
-	return wrap(r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-		tx.WaitLonger(file, r.account.Terms.SilenceEnds(fileDue(r.account, file, r.now)).Add(copySilence))
-		return nil
-	}))
+	return wrap(r.store().WaitLonger(r.ctx, r.now, file, r.account.Terms.SilenceEnds(fileDue(r.account, file, r.now)).Add(copySilence)))
 }
 
 func (r *reader) messageStatus(s *iso20022.Status, line *store.BankLine) error {

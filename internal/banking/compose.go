@@ -89,10 +89,7 @@ func (b *Banking) postpone(ctx context.Context, account *Account, file *store.Ba
 	}
 	before := *file
 	file.DueDate = due.Format(time.DateOnly)
-	return b.store().Write(ctx, now, func(tx *store.Tx) error {
-		tx.PostponeBankFile(before, *file, account.Terms.SilenceEnds(due))
-		return nil
-	})
+	return b.store().PostponeBankFile(ctx, now, before, *file, account.Terms.SilenceEnds(due))
 }
 
 // tellDays announces the collections of a file that come on another day than was told. It is done before the bytes are

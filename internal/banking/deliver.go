@@ -192,9 +192,11 @@ func putAt(temporary string) string {
 func (b *Banking) sent(ctx context.Context, account *Account, file *store.BankFile, now time.Time) error {
 	sent := *file
 	sent.State, sent.Problem = store.BankFileSent, ""
+	if err := b.store().WaitLonger(ctx, now, sent, account.Terms.SilenceEnds(fileDue(account, sent, now))); err != nil {
+		return err
+	}
 	return b.store().Write(ctx, now, func(tx *store.Tx) error {
 		tx.ChangeBankFile(*file, sent)
-		tx.WaitLonger(sent, account.Terms.SilenceEnds(fileDue(account, sent, now)))
 		return nil
 	})
 }

@@ -237,8 +237,5 @@ func (b *Banking) settleTogether(ctx context.Context, tenantID uuid.UUID, report
 
 // endFiles marks the files of an account in which nothing is open any more.
 func (b *Banking) endFiles(ctx context.Context, at store.BankDue, now time.Time) error {
-	return b.store().Write(ctx, now, func(tx *store.Tx) error {
-		tx.SettleBankFiles(at.TenantID, at.GatewayID)
-		return nil
-	})
+	return b.store().SettleBankFiles(ctx, now, at.TenantID, at.GatewayID)
 }

@@ -122,7 +122,6 @@ func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uu
 			Action: "bank_entry.assign", ObjectType: "bank_entry", ObjectID: lineID.String(), TenantID: tenantID,
 			Before: map[string]any{"result": before}, After: map[string]any{"result": assigned.Result, "transaction_id": transactionID},
 		})
-		tx.SettleBankFiles(tenantID, account.ID)
 	}
 	r := &reader{
 		Banking: b, ctx: ctx, account: account, statement: store.BankStatement{TenantID: tenantID}, bookedLate: map[uuid.UUID]string{}, now: now, along: keep,
@@ -133,6 +132,9 @@ func (b *Banking) Assign(ctx context.Context, tenantID, lineID, transactionID uu
 	}
 	if err == nil && line.Result == store.LineContradicts {
 		err = &payment.Error{Kind: payment.Conflict, Detail: line.Note}
+	}
+	if err == nil {
+		err = b.store().SettleBankFiles(ctx, now, tenantID, account.ID)
 	}
 	return assigned, err
 }

@@ -259,8 +259,10 @@ func (r *reader) end(err error) error {
 	if err := r.lookAgain(); err != nil {
 		return err
 	}
+	if err := r.store().SettleBankFiles(r.ctx, r.now, r.statement.TenantID, r.account.ID); err != nil {
+		return err
+	}
 	return r.store().Write(r.ctx, r.now, func(tx *store.Tx) error {
-		tx.SettleBankFiles(r.statement.TenantID, r.account.ID)
 		tx.EndBankStatement(r.statement)
 		return nil
 	})

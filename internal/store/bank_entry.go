@@ -295,14 +295,6 @@ func (tx *Tx) DropBankFile(f BankFile) {
 	tx.Require(ErrStale, `DELETE FROM bank_files WHERE tenant_id = $1 AND id = $2 AND state = 'closed' AND entry_count = 0`, f.TenantID, f.ID)
 }
 
-// PostponeBankFile moves what was due before the file's due date to that day, in a
-// file whose bytes are not made yet.
-func (tx *Tx) PostponeBankFile(before, f BankFile, silenceEnds time.Time) {
-	tx.ChangeBankFile(before, f)
-	tx.Then(`UPDATE bank_file_entries SET due_date = $3 WHERE tenant_id = $1 AND file_id = $2 AND due_date < $3`, f.TenantID, f.ID, f.DueDate)
-	tx.WaitLonger(f, silenceEnds)
-}
-
 // BankBlock is a part of a file with one due date and one sequence.
 type BankBlock struct {
 	ID       string

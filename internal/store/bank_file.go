@@ -197,27 +197,6 @@ func partOr(sealed string, err error) (string, error) {
 	return sealed, err
 }
 
-// WaitLonger moves the end of the silence for what is open in a file that left the
-// house later than was planned.
-func (tx *Tx) WaitLonger(f BankFile, until time.Time) {
-	tx.Then(`
-		UPDATE transactions SET settle_due_at = $3, updated_at = $4
-		WHERE tenant_id = $1 AND status = 'pending' AND settle_due_at < $3
-			AND id IN (SELECT transaction_id FROM bank_file_entries WHERE tenant_id = $1 AND file_id = $2)`,
-		f.TenantID, f.ID, db.Micros(until), db.Micros(tx.At))
-}
-
-// SettleBankFiles marks the files of an account of which no payment's outcome is
-// open any more. A file that was refused as a whole stays that.
-func (tx *Tx) SettleBankFiles(tenantID, gatewayID uuid.UUID) {
-	tx.Then(`
-		UPDATE bank_files SET state = 'settled', updated_at = $3
-		WHERE tenant_id = $1 AND gateway_id = $2 AND state IN `+leftStates+` AND NOT EXISTS (
-			SELECT 1 FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
-			WHERE e.tenant_id = bank_files.tenant_id AND e.file_id = bank_files.id AND t.status = 'pending')`,
-		tenantID, gatewayID, db.Micros(tx.At))
-}
-
 // BankFilesWaiting gives the files that are not delivered, oldest first.
 func (s *Store) BankFilesWaiting(ctx context.Context) ([]BankFile, error) {
 	result, err := s.Query(ctx, selectBankFile+`WHERE f.state IN ('written', 'sending') ORDER BY f.created_at, f.id`)

@@ -56,7 +56,9 @@ func TestSilenceLastsLongerForAFileThatLeftLate(t *testing.T) {
 		setStatus(t, env, refused, payment.TransactionDeclined)
 		planned, longer := storetest.Start.Add(72*time.Hour), storetest.Start.Add(96*time.Hour)
 		wait := func(f store.BankFile, until time.Time) {
-			env.Write(t, func(tx *store.Tx) error { tx.WaitLonger(f, until); return nil })
+			if err := env.Store.WaitLonger(t.Context(), env.Now, f, until); err != nil {
+				t.Fatal(err)
+			}
 		}
 		foreign := late
 		foreign.TenantID = env.Shop(t).ID
@@ -98,15 +100,17 @@ func TestAFileIsSettledOnceNothingInItIsOpen(t *testing.T) {
 			file(beside, store.BankFileSent, done).ID:                            store.BankFileSent,
 			file(foreign, store.BankFileSent, done).ID:                           store.BankFileSent,
 		}
-		env.Write(t, func(tx *store.Tx) error {
-			tx.SettleBankFiles(foreign.ID, shop.Gateway.ID)
-			tx.SettleBankFiles(shop.ID, foreign.Gateway.ID)
-			return nil
-		})
+		settle := func(tenantID, gatewayID uuid.UUID) {
+			if err := env.Store.SettleBankFiles(t.Context(), env.Now, tenantID, gatewayID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settle(foreign.ID, shop.Gateway.ID)
+		settle(shop.ID, foreign.Gateway.ID)
 		if n := storetest.Scalar[int](t, env, `SELECT COUNT(*) FROM bank_files WHERE state = 'settled'`); n != 0 {
 			t.Errorf("%d files are settled for whom they are not", n)
 		}
-		env.Write(t, func(tx *store.Tx) error { tx.SettleBankFiles(shop.ID, shop.Gateway.ID); return nil })
+		settle(shop.ID, shop.Gateway.ID)
 		for id, want := range wants {
 			if got := storetest.Scalar[string](t, env, `SELECT state FROM bank_files WHERE id = $1`, id.String()); got != string(want) {
 				t.Errorf("a file is %s, want %s", got, want)
@@ -129,10 +133,15 @@ func TestWhatIsDueTooEarlyIsPostponedWithItsFile(t *testing.T) {
 		until := storetest.Start.Add(96 * time.Hour)
 		stale := file
 		stale.Count--
-		if err := env.TryWrite(t, func(tx *store.Tx) error { tx.PostponeBankFile(stale, postponed, until); return nil }); !errors.Is(err, store.ErrStale) {
+		if err := env.Store.PostponeBankFile(t.Context(), env.Now, stale, postponed, until); !errors.Is(err, store.ErrStale) {
 			t.Errorf("by who has not seen what is in it: %v", err)
 		}
-		env.Write(t, func(tx *store.Tx) error { tx.PostponeBankFile(file, postponed, until); return nil })
+		if entry, err := env.Store.Tenant(shop.ID).BankEntry(t.Context(), early.ID); err != nil || entry.DueDate == postponed.DueDate {
+			t.Errorf("it is due on %s: %v", entry.DueDate, err)
+		}
+		if err := env.Store.PostponeBankFile(t.Context(), env.Now, file, postponed, until); err != nil {
+			t.Fatal(err)
+		}
 		for day, of := range map[string]payment.Transaction{"2026-11-20": early, "2026-11-25": later, file.DueDate: elsewhere} {
 			if entry, err := env.Store.Tenant(shop.ID).BankEntry(t.Context(), of.ID); err != nil || entry.DueDate != day {
 				t.Errorf("it is due on %s, want %s: %v", entry.DueDate, day, err)
