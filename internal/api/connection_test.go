@@ -111,6 +111,32 @@ func TestABodyWithoutALength(t *testing.T) {
 	})
 }
 
+// TestNothingIsReadBehindChunks: a proxy that goes by the length of a head that speaks of chunks too would take what lies behind
+// the chunks for a part of the first request, and the answer to it for that to somebody else's.
+func TestNothingIsReadBehindChunks(t *testing.T) {
+	t.Parallel()
+	s := apptest.SQLite(t, apptest.Options{})
+	body := `{"iban":"` + apptest.Approved + `"}`
+	behind := "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	for name, c := range map[string]struct {
+		framing, body string
+		answers       int
+	}{
+		"a length":            {fmt.Sprintf("Content-Length: %d\r\n", len(body)), body, 2},
+		"chunks":              {"Transfer-Encoding: chunked\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body), 1},
+		"a length and chunks": {"Content-Length: 500\r\nTransfer-Encoding: chunked\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body), 1},
+	} {
+		connection := dial(t, s)
+		io.WriteString(connection, "POST "+ibanPath+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+string(s.Key)+"\r\nContent-Type: application/json\r\n"+
+			c.framing+"\r\n"+c.body+behind)
+		connection.CloseWrite()
+		answers, err := io.ReadAll(connection)
+		if got := strings.Count(string(answers), "HTTP/1.1 200 OK"); got != c.answers || err != nil {
+			t.Errorf("%s: %d answers, want %d: %v", name, got, c.answers, err)
+		}
+	}
+}
+
 func TestAPayerWhoGoesAway(t *testing.T) {
 	t.Parallel()
 	eachScripted(t, func(t *testing.T, s *apptest.Server, g *scripted) {

@@ -127,6 +127,11 @@ func (f Front) Wrap(next http.Handler) http.Handler {
 		// Nothing here is given in pieces: net/http would cut a document into thousands for whoever lists them, at a hundred times
 		// what the whole costs.
 		r.Header.Del("Range")
+		// Where a head speaks of chunks, net/http has forgotten by now whether it names a length too. Nothing that comes behind is
+		// read, so that nobody on the way has another opinion of where it begins.
+		if len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, known))
 		// Deferred, so that an answer that was broken off has its line too.
 		defer func() { f.finish(r, known, began) }()
