@@ -28,5 +28,8 @@ func (m Match) Statements() []string {
 	return []string{m.repeated(), m.mismatches()}
 }
 
+// RepeatedStatement is how lines are found that repeat an earlier one.
+func (s *Store) RepeatedStatement() string { return s.dropping().repeated }
+
 // UnlinkedStatement is how a payment that is brought in finds its chargeback.
 var UnlinkedStatement = `SELECT ` + Chargebacks.List("") + ` FROM chargebacks WHERE tenant_id = $1` + unlinked

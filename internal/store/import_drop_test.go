@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,10 @@ func TestManyRepeatedLinesAreDroppedSomeAtATime(t *testing.T) {
 			lines = append(lines, store.Compared{Line: i, MerchantTransactionID: reference, Type: payment.Sale, AmountMinor: 1, Currency: "EUR", ProcessedAt: env.Now})
 		}
 		env.Write(t, func(tx *store.Tx) error { return tx.AddCompared(match, lines) })
+		plan := env.Explain(t, env.Store.RepeatedStatement(), []any{shop.ID.String(), match.ImportID.String(), ""})
+		if strings.Contains(plan, "Join") || strings.Contains(plan, "Nested Loop") || strings.Contains(plan, "SCAN") {
+			t.Errorf("each line is held against all of its reference:\n%s", plan)
+		}
 		dropped := map[int]bool{}
 		if err := env.Store.DropRepeated(t.Context(), env.Now, match, func(c store.Compared) { dropped[c.Line] = true }); err != nil {
 			t.Fatal(err)

@@ -84,7 +84,7 @@ func (tx *Tx) CountCompared() {
 
 // DropCompared removes an import's lines, some at a time: where there is one writer everybody waits for it.
 func (s *Store) DropCompared(ctx context.Context, now time.Time, match Match) error {
-	atOnce := s.droppedAtOnce()
+	atOnce := s.dropping().atOnce
 	for gone := atOnce; gone == atOnce; {
 		err := s.Write(ctx, now, func(tx *Tx) error {
 			tx.Relax()
@@ -101,12 +101,32 @@ func (s *Store) DropCompared(ctx context.Context, now time.Time, match Match) er
 	return nil
 }
 
-// droppedAtOnce are some fifty milliseconds of SQLite's writer, and all there are where nobody waits for another.
-func (s *Store) droppedAtOnce() int {
+// dropping is how lines are dropped: how many in a unit, and how those are found that repeat an earlier one.
+type dropping struct {
+	atOnce   int
+	repeated string
+}
+
+var (
+	// Some fifty milliseconds of the only writer; an index leads to the lines of a reference in their order.
+	droppingSome = dropping{5_000, `
+		SELECT rowid FROM compared_lines c WHERE c.tenant_id = $1 AND c.import_id = $2 AND c.merchant_transaction_id >= $3 AND EXISTS (
+			SELECT 1 FROM compared_lines e WHERE e.tenant_id = $1 AND e.import_id = $2
+				AND e.merchant_transaction_id = c.merchant_transaction_id AND e.line < c.line)`}
+	// All there are where nobody waits for another, in one pass: of a file whose lines all have one reference each was held against
+	// those before it: 5 s for 9,000 lines, and a hundred times as long for ten times as many.
+	droppingAll = dropping{math.MaxInt32, `
+		SELECT ctid FROM (
+			SELECT ctid, merchant_transaction_id, line, MIN(line) OVER (PARTITION BY merchant_transaction_id) AS earliest
+			FROM compared_lines WHERE tenant_id = $1 AND import_id = $2 AND merchant_transaction_id >= $3) AS c
+		WHERE line > earliest`}
+)
+
+func (s *Store) dropping() dropping {
 	if _, writers := s.BulkBatch(); writers == 1 {
-		return 5_000
+		return droppingSome
 	}
-	return math.MaxInt32
+	return droppingAll
 }
 
 // HasRepeated tells whether any two lines have the same reference. It costs half of what looking for them does, and
@@ -122,12 +142,12 @@ func (m Match) repeated() string {
 
 // DropRepeated removes the lines whose reference an earlier line has, some at a time, and visits each once it has gone.
 func (s *Store) DropRepeated(ctx context.Context, now time.Time, match Match, visit func(Compared)) error {
-	atOnce, from := s.droppedAtOnce(), ""
-	for gone := atOnce; gone == atOnce; {
+	how, from := s.dropping(), ""
+	for gone := how.atOnce; gone == how.atOnce; {
 		var lines []Compared
 		err := s.Write(ctx, now, func(tx *Tx) (err error) {
 			tx.Relax()
-			lines, err = tx.dropRepeated(match, from, atOnce)
+			lines, err = tx.dropRepeated(match, from, how)
 			return err
 		})
 		if err != nil {
@@ -143,14 +163,11 @@ func (s *Store) DropRepeated(ctx context.Context, now time.Time, match Match, vi
 }
 
 // dropRepeated looks at references from one on: what was looked at before is not looked at again.
-func (tx *Tx) dropRepeated(match Match, from string, most int) ([]Compared, error) {
+func (tx *Tx) dropRepeated(match Match, from string, how dropping) ([]Compared, error) {
 	result, err := tx.Query(`
-		DELETE FROM compared_lines WHERE `+tx.RowID()+` IN (
-			SELECT `+tx.RowID()+` FROM compared_lines c WHERE c.tenant_id = $1 AND c.import_id = $2 AND c.merchant_transaction_id >= $3 AND EXISTS (
-				SELECT 1 FROM compared_lines e WHERE e.tenant_id = $1 AND e.import_id = $2
-					AND e.merchant_transaction_id = c.merchant_transaction_id AND e.line < c.line)
-			ORDER BY c.merchant_transaction_id LIMIT $4)
-		RETURNING line, merchant_transaction_id, type, amount_minor, currency`, match.TenantID, match.ImportID, from, most)
+		DELETE FROM compared_lines WHERE `+tx.RowID()+` IN (`+how.repeated+`
+			ORDER BY merchant_transaction_id LIMIT $4)
+		RETURNING line, merchant_transaction_id, type, amount_minor, currency`, match.TenantID, match.ImportID, from, how.atOnce)
 	return db.Collect(result, err, func(r db.Rows) (line Compared, err error) {
 		return line, r.Scan(&line.Line, &line.MerchantTransactionID, &line.Type, &line.AmountMinor, &line.Currency)
 	})
