@@ -18,8 +18,12 @@ type PersonalRow struct {
 	Values  []any
 }
 
+// readAtOnce is how many rows others are found by, of those that may have many each.
+const readAtOnce = 16
+
 // PersonalRows gives all that is known of a person, table by table, a row at a time;
-// what is secret stays so.
+// what is secret stays so. Whoever takes the rows may be slow, and holds no connection
+// meanwhile: on SQLite a few of them would hold those of everybody.
 func (s *Store) PersonalRows(ctx context.Context, p *Person, begin func(table string) error, row func(PersonalRow) error) error {
 	query := s.reads(ctx)
 	for _, table := range PersonalTables {
@@ -32,17 +36,36 @@ func (s *Store) PersonalRows(ctx context.Context, p *Person, begin func(table st
 		if err := begin(table.Name); err != nil {
 			return err
 		}
-		column, values := p.selection(table)
-		for batch := range db.InBatches(values) {
-			if err := s.personalBatch(query, p.TenantID, table, column, batch, row); err != nil {
-				return fmt.Errorf("%s: %w", table.Name, err)
+		if err := s.personalTable(query, p, table, row); err != nil {
+			return fmt.Errorf("%s: %w", table.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) personalTable(query reads, p *Person, t PersonalTable, row func(PersonalRow) error) error {
+	column, values := p.selection(t)
+	atOnce := max(len(values), 1)
+	if !t.ByID {
+		atOnce = readAtOnce
+	}
+	for some := range slices.Chunk(values, atOnce) {
+		for batch := range db.InBatches(some) {
+			rows, err := s.personalBatch(query, p.TenantID, t, column, batch)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				if err := row(r); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-func (s *Store) personalBatch(query reads, tenantID uuid.UUID, t PersonalTable, column string, values []any, row func(PersonalRow) error) error {
+func (s *Store) personalBatch(query reads, tenantID uuid.UUID, t PersonalTable, column string, values []any) ([]PersonalRow, error) {
 	shown := slices.Concat(t.Kept.Names(), t.Cleared.Names(), t.Removed.Names(), t.Rewritten.Names())
 	sealed, isSealed := sealedIn(t.Name, shown)
 	list := strings.Join(shown, ", ")
@@ -51,11 +74,7 @@ func (s *Store) personalBatch(query reads, tenantID uuid.UUID, t PersonalTable, 
 	}
 	result, err := query(`SELECT `+list+` FROM `+t.Name+` WHERE tenant_id = $1 AND `+column+` IN `+db.Placeholders(2, 1, len(values)),
 		append([]any{tenantID}, values...)...)
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	for result.Next() {
+	return db.Collect(result, err, func(r db.Rows) (PersonalRow, error) {
 		read, into := make([]any, len(shown)), make([]any, len(shown), len(shown)+2)
 		for i := range read {
 			into[i] = &read[i]
@@ -64,20 +83,14 @@ func (s *Store) personalBatch(query reads, tenantID uuid.UUID, t PersonalTable, 
 		if isSealed {
 			into = append(into, &purpose, &bound)
 		}
-		if err := result.Scan(into...); err != nil {
-			return err
+		if err := r.Scan(into...); err != nil || !isSealed {
+			return PersonalRow{shown, read}, err
 		}
-		if isSealed {
-			at := slices.Index(shown, sealed.column)
-			if read[at], err = s.openColumn(vault.Purpose(tenantID, purpose).In(bound), read[at]); err != nil {
-				return err
-			}
-		}
-		if err := row(PersonalRow{shown, read}); err != nil {
-			return err
-		}
-	}
-	return result.Err()
+		at := slices.Index(shown, sealed.column)
+		plain, err := s.openColumn(vault.Purpose(tenantID, purpose).In(bound), read[at])
+		read[at] = plain
+		return PersonalRow{shown, read}, err
+	})
 }
 
 // sealedIn is the sealed column of a table among those that are shown.

@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -88,6 +91,46 @@ func TestWhatCannotBeOpenedIsNotShownAsIfItWereNothing(t *testing.T) {
 		env.Exec(t, `UPDATE subscriptions SET iban_sealed = ''`)
 		if err := show(env.Store); err != nil {
 			t.Errorf("where nothing was sealed: %v", err)
+		}
+	})
+}
+
+// TestWhoTakesAnExportSlowlyIsInNobodysWay: an administrator of one tenant who did not read four exports of a person held all
+// connections by which SQLite is read, and nobody else could pay.
+func TestWhoTakesAnExportSlowlyIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		leadID := *env.Settled(t, shop).Transaction.LeadID
+		taken, isTaken, read := make(chan struct{}), make(chan struct{}), make(chan error)
+		const slow = 24 // as many as either engine has connections for
+		for range slow {
+			who, err := env.Store.Tenant(shop.ID).Person(t.Context(), leadID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				stands := sync.OnceFunc(func() { taken <- struct{}{}; <-isTaken })
+				read <- env.Store.PersonalRows(t.Context(), who, func(string) error { return nil }, func(store.PersonalRow) error { stands(); return nil })
+			}()
+		}
+		patient, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		for range slow {
+			select {
+			case <-taken:
+			case <-patient.Done():
+				t.Fatal("who takes a row keeps others from theirs")
+			}
+		}
+		if _, err := env.Store.Tenant(shop.ID).Lead(patient, leadID); err != nil {
+			t.Errorf("somebody else: %v", err)
+		}
+		close(isTaken)
+		for range slow {
+			if err := <-read; err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }
