@@ -33,3 +33,6 @@ func (s *Store) RepeatedStatement() string { return s.dropping().repeated }
 
 // UnlinkedStatement is how a payment that is brought in finds its chargeback.
 var UnlinkedStatement = `SELECT ` + Chargebacks.List("") + ` FROM chargebacks WHERE tenant_id = $1` + unlinked
+
+// StagedStatement is how a file that is taken in finds chargebacks that came before its payments.
+var StagedStatement = stagedWithChargeback

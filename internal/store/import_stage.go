@@ -130,14 +130,25 @@ func scanDifference(r db.Rows) (d Difference, err error) {
 // StagedWithChargeback gives the transactions of staged lines for which a
 // chargeback waits that came before them.
 func (tx *Tx) StagedWithChargeback(tenantID, importID, gatewayID uuid.UUID) ([]uuid.UUID, error) {
-	result, err := tx.Query(`
-		SELECT t.id FROM chargebacks c
-		JOIN staged_transactions s ON s.tenant_id = c.tenant_id AND s.import_id = $2
-			AND (s.merchant_transaction_id = c.merchant_transaction_id
-				OR s.gateway_reference = c.gateway_reference AND c.gateway_reference <> '')
-		JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
-		WHERE c.tenant_id = $1 AND c.gateway_id = $3 AND c.transaction_id IS NULL`, tenantID, importID, gatewayID)
+	result, err := tx.Query(stagedWithChargeback, tenantID, importID, gatewayID)
 	return db.Collect(result, err, func(r db.Rows) (id uuid.UUID, err error) { return id, r.Scan(&id) })
+}
+
+// stagedWithChargeback begins with the names that the lines have, each of which an index finds: SQLite would hold each line
+// against all chargebacks that wait at the account, and everybody would wait for its writer. The gateway is therefore a condition
+// that no index serves.
+var stagedWithChargeback = `
+	SELECT t.id FROM staged_transactions s
+	JOIN transactions t ON t.tenant_id = s.tenant_id AND t.merchant_transaction_id = s.merchant_transaction_id
+	WHERE s.tenant_id = $1 AND s.import_id = $2
+		AND (s.merchant_transaction_id IN ` + waitingUnder("merchant_transaction_id") + `
+			OR s.gateway_reference IN ` + waitingUnder("gateway_reference") + `)`
+
+// waitingUnder are those of the lines' names under which a chargeback waits.
+func waitingUnder(name string) string {
+	return `(SELECT c.` + name + ` FROM chargebacks c
+		WHERE c.tenant_id = $1 AND c.transaction_id IS NULL AND NOT c.gateway_id <> $3 AND c.` + name + ` <> ''
+			AND c.` + name + ` IN (SELECT l.` + name + ` FROM staged_transactions l WHERE l.tenant_id = $1 AND l.import_id = $2))`
 }
 
 // FailImports ends imports whose process has died: what began before an instant of real time and is not over will never be.

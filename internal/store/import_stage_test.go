@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -30,6 +32,14 @@ func TestAFileFindsChargebacksOfItsAccount(t *testing.T) {
 				AmountMinor: 100, Currency: "EUR", ProcessedAt: env.Now,
 			}})
 		}
+		// One more is known by its processor's name alone, and one has found its payment.
+		for i, linked := range []*uuid.UUID{nil, new(payment.NewID())} {
+			c := waiting[0]
+			c.ID, c.MerchantTransactionID, c.GatewayReference, c.TransactionID = payment.NewID(), fmt.Sprint("CB-", i), fmt.Sprint("GW-", i), linked
+			line := lines[0]
+			line.Line, line.ID, line.MerchantTransactionID, line.GatewayReference = len(lines)+1, payment.NewID(), fmt.Sprint("TXN-", i), c.GatewayReference
+			waiting, lines = append(waiting, c), append(lines, line)
+		}
 		env.InsertChargebacks(t, waiting)
 		importID := payment.NewID()
 		env.Write(t, func(tx *store.Tx) error {
@@ -40,7 +50,8 @@ func TestAFileFindsChargebacksOfItsAccount(t *testing.T) {
 				return err
 			}
 			found, err := tx.StagedWithChargeback(shop.ID, importID, shop.Gateway.ID)
-			if want := []uuid.UUID{lines[0].ID}; !slices.Equal(found, want) {
+			slices.SortFunc(found, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+			if want := []uuid.UUID{lines[0].ID, lines[2].ID}; !slices.Equal(found, want) {
 				t.Errorf("found %v, want %v", found, want)
 			}
 			return err
