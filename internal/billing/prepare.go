@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sepad/internal/gateway"
 	"sepad/internal/payment"
 	"sepad/internal/store"
@@ -47,8 +49,8 @@ func (b *Billing) prepare(ctx context.Context, now time.Time) (done int, failed 
 	for _, account := range accounts {
 		ahead := store.Ahead{TenantID: account.TenantID, GatewayID: account.GatewayID, Until: account.PreparesUntil(now)}
 		prepared, err := b.runLanes(ctx, pick{
-			read: func(tx *store.Tx, limit int) ([]store.DueSubscription, error) {
-				return tx.SubscriptionsAhead(ahead, now, limit)
+			read: func(tx *store.Tx, limit int, except []uuid.UUID) ([]store.DueSubscription, error) {
+				return tx.SubscriptionsAhead(ahead, now, limit, except...)
 			},
 			until: ahead.Until,
 		}, now)

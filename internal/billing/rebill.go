@@ -66,14 +66,16 @@ func (b *Billing) IsBilledElsewhere(ctx context.Context, now time.Time) (bool, e
 // pick is a choice of subscriptions to bill: those that nobody else has taken, and
 // the last billing date among them that may be opened.
 type pick struct {
-	read  func(tx *store.Tx, limit int) ([]store.DueSubscription, error)
+	read  func(tx *store.Tx, limit int, except []uuid.UUID) ([]store.DueSubscription, error)
 	until payment.Date
 }
 
 // pickDue picks what is due.
 func pickDue(now time.Time) pick {
 	return pick{
-		read:  func(tx *store.Tx, limit int) ([]store.DueSubscription, error) { return tx.SubscriptionsDue(now, limit) },
+		read: func(tx *store.Tx, limit int, except []uuid.UUID) ([]store.DueSubscription, error) {
+			return tx.SubscriptionsDue(now, limit, except...)
+		},
 		until: payment.DateOf(now),
 	}
 }
@@ -106,7 +108,10 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 		if present := b.Checkout.Clock.Now(); present.After(now) {
 			now = present
 		}
-		claims, found, err := b.claimDue(ctx, from, now, size)
+		claims, found, broken, err := b.claimDue(ctx, from, now, size)
+		for _, one := range broken {
+			b.Checkout.SetAside(ctx, one.sub.TenantID, one.sub.ID, one.why)
+		}
 		switch {
 		case err != nil && (len(found) == 0 || errors.Is(err, context.DeadlineExceeded)):
 			return errors.Join(failed, err) // nothing could be read, or the database does not answer
@@ -117,7 +122,7 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 			b.Checkout.SetAside(ctx, found[0].TenantID, found[0].ID, err)
 			size = perLane
 			continue
-		case len(found) == 0:
+		case len(found)+len(broken) == 0:
 			return failed
 		case len(found) == perLane:
 			more()
@@ -133,12 +138,12 @@ func (b *Billing) runLane(ctx context.Context, from pick, now time.Time, done *a
 
 // claimDue writes down the rebills of subscriptions that are due, before any
 // gateway hears of them. It says which subscriptions it found; those among them that
-// are over are not billed (endAll).
+// are over are not billed (endAll), and those that cannot be claimed keep no others back.
 //
 // Whoever is stopped meanwhile, or has worked for too long, hears what was written all the
 // same, and sends it: a rebill that is claimed and not sent is one that its gateway has lost,
 // and its subscription would wait for the next try for days.
-func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, err error) {
+func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit int) (claims []claim, found []payment.Subscription, broken []unclaimed, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.patience())
 	defer cancel()
 	defer func() {
@@ -149,15 +154,17 @@ func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit 
 	for taken := range claimTries {
 		silence, sendBefore := b.Checkout.RebillSilence()
 		realNow := b.Checkout.Real.Now() // no clock is read within a unit of work
+		except := b.Checkout.Aside.Held(realNow)
 		err = b.Checkout.Store.Write(ctx, now, func(tx *store.Tx) error {
-			due, err := from.read(tx, limit+b.Checkout.Aside.Len(realNow))
-			claims, found = claims[:0], found[:0]
+			due, err := from.read(tx, limit, except)
+			claims, found, broken = claims[:0], found[:0], broken[:0]
 			for _, one := range b.workable(due, limit, realNow) {
-				found = append(found, one.Subscription)
 				rebill, err := claimOne(tx, one, from.until, taken, silence, now)
 				if err != nil {
-					return err
+					broken = append(broken, unclaimed{one.Subscription, err})
+					continue
 				}
+				found = append(found, one.Subscription)
 				if rebill != nil {
 					claims = append(claims, claim{Debit: rebill.Debit, due: one, sendBefore: sendBefore})
 				}
@@ -169,10 +176,16 @@ func (b *Billing) claimDue(ctx context.Context, from pick, now time.Time, limit 
 			break
 		}
 		if isKnown, knownErr := b.recognizeDue(ctx, found[0], taken, now); isKnown || knownErr != nil {
-			return nil, found, knownErr
+			return nil, found, broken, knownErr
 		}
 	}
-	return claims, found, err
+	return claims, found, broken, err
+}
+
+// unclaimed is a subscription whose rebill cannot be written down, and why.
+type unclaimed struct {
+	sub payment.Subscription
+	why error
 }
 
 // workable are the first few that are not set aside. Through a gateway account

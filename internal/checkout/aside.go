@@ -57,14 +57,17 @@ func (a *Aside) Holds(id uuid.UUID, now time.Time) bool {
 	return known && now.Before(failed.until)
 }
 
-// Len is how many records are set aside. One that has not come again for long is forgotten: somebody else has done it.
-func (a *Aside) Len(now time.Time) (held int) {
+// Len is how many records are set aside.
+func (a *Aside) Len(now time.Time) int { return len(a.Held(now)) }
+
+// Held are the records that are set aside. One that has not come again for long is forgotten: somebody else has done it.
+func (a *Aside) Held(now time.Time) (held []uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	maps.DeleteFunc(a.failed, func(_ uuid.UUID, f failedRecord) bool { return now.Sub(f.until) > maxAside })
-	for _, f := range a.failed {
+	for id, f := range a.failed {
 		if now.Before(f.until) {
-			held++
+			held = append(held, id)
 		}
 	}
 	return held

@@ -79,6 +79,8 @@ type dialect struct {
 	// analyze begins the statement that counts a table anew for the planner, ""
 	// where plans do not depend on it.
 	analyze string
+	// listed reads the values of a list, "value" each, which is the parameter PLACE, a text in JSON.
+	listed string
 	// young names the tables that have grown and were never counted.
 	young string
 }

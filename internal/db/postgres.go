@@ -337,6 +337,7 @@ func (c *postgresConversation) dialect() dialect {
 		skipLocked:  ` FOR UPDATE OF TABLE SKIP LOCKED`,
 		shareLocked: ` FOR SHARE OF TABLE`,
 		analyze:     `ANALYZE `,
+		listed:      `json_array_elements_text(CAST(CAST(PLACE AS text) AS json)) AS value`,
 		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND last_analyze IS NULL
 			AND last_autoanalyze IS NULL AND n_live_tup >= 500`,
 	}

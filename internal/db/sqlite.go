@@ -323,9 +323,11 @@ func (c sqliteConversation) enqueue(ctx context.Context, job Job, notBefore time
 	return err
 }
 
-// dialect has nothing to say: the commit is shared with whatever else is written,
+// dialect has little to say: the commit is shared with whatever else is written,
 // and there is one writer only.
-func (c sqliteConversation) dialect() dialect { return dialect{rowID: `rowid`} }
+func (c sqliteConversation) dialect() dialect {
+	return dialect{rowID: `rowid`, listed: `json_each(PLACE)`}
+}
 
 // sqliteKeyError names a broken unique key by our rule for names, since SQLite
 // tells its columns only.

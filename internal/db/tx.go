@@ -2,8 +2,11 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Tx is a unit of work: the one door to durable effects. It carries the instant
@@ -58,6 +61,17 @@ func (tx *Tx) RowID() string { return tx.conv.dialect().rowID }
 // those of a table, and others may rest on them as well.
 func (tx *Tx) ShareLocked(table string) string {
 	return strings.ReplaceAll(tx.conv.dialect().shareLocked, "TABLE", table)
+}
+
+// NotAmong is the condition that a column has none of some ids, which are one argument, at a place. Of a parameter for each
+// SQLite would look for every name among all the others.
+func (tx *Tx) NotAmong(column string, ids []uuid.UUID, place int) (condition string, arg any) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		panic(err) // an id can be written
+	}
+	listed := strings.ReplaceAll(tx.conv.dialect().listed, "PLACE", Place(place))
+	return `CAST(` + column + ` AS text) NOT IN (SELECT value FROM ` + listed + `)`, string(list)
 }
 
 // Analyze has a table counted anew, where plans depend on it.

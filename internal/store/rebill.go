@@ -37,8 +37,8 @@ type DueSubscription struct {
 // them, and of sorting all that is due for the sake of a few. For the same reason
 // pauses are a list (NOT IN): nearly always there are none, and of a table that it has
 // never counted PostgreSQL expects hundreds of rows, as a join one for everything due.
-func subscriptionsDueQuery(lock string) string {
-	return dueSubscriptionQuery(`due_at IS NOT NULL AND due_at <= $1 AND ` + unlessRestored + ` AND ` + unlessPaused + `
+func subscriptionsDueQuery(except, lock string) string {
+	return dueSubscriptionQuery(`due_at IS NOT NULL AND due_at <= $1 AND ` + unlessRestored + ` AND ` + unlessPaused + except + `
 		ORDER BY due_at LIMIT $2` + lock)
 }
 
@@ -47,10 +47,20 @@ const unlessPaused = `(tenant_id, gateway_id) NOT IN
 
 // subscriptionsAheadQuery picks what is to be prepared at one account. Only what is
 // billed by then counts: a mandate lapses on its day and not before.
-func subscriptionsAheadQuery(lock string) string {
+func subscriptionsAheadQuery(except, lock string) string {
 	return dueSubscriptionQuery(`tenant_id = $3 AND gateway_id = $4 AND due_at IS NOT NULL AND due_at <= $5 AND next_billing_date <= $6
-			AND ` + unlessRestored + ` AND ` + unlessPaused + `
+			AND ` + unlessRestored + ` AND ` + unlessPaused + except + `
 		ORDER BY due_at LIMIT $2` + lock)
+}
+
+// except leaves subscriptions out, as a further argument. Whoever reads those that he cannot work on along with the others reads
+// all that belongs to each of them, again for every few that he picks.
+func (tx *Tx) except(ids []uuid.UUID, args ...any) (condition string, _ []any) {
+	if len(ids) == 0 {
+		return "", args
+	}
+	condition, list := tx.NotAmong("id", ids, len(args)+1)
+	return ` AND ` + condition, append(args, list)
 }
 
 func dueSubscriptionQuery(where string) string {
@@ -79,15 +89,16 @@ func dueSubscriptionQuery(where string) string {
 
 // SubscriptionsDue gives subscriptions that are due by an instant, longest due
 // first, for this unit alone: another one that asks at the same time gets the
-// next ones. What is held back at its gateway is left out.
-func (tx *Tx) SubscriptionsDue(now time.Time, limit int) ([]DueSubscription, error) {
-	result, err := tx.Query(subscriptionsDueQuery(tx.SkipLocked("s")), db.Micros(now), limit)
+// next ones. What is held back at its gateway is left out, and so are those that are named.
+func (tx *Tx) SubscriptionsDue(now time.Time, limit int, except ...uuid.UUID) ([]DueSubscription, error) {
+	condition, args := tx.except(except, db.Micros(now), limit)
+	result, err := tx.Query(subscriptionsDueQuery(condition, tx.SkipLocked("s")), args...)
 	return db.Collect(result, err, scanDueSubscription)
 }
 
 // SubscriptionsDue gives those that are due whether or not a unit is at work on them.
 func (s *Store) SubscriptionsDue(ctx context.Context, now time.Time, limit int) ([]DueSubscription, error) {
-	result, err := s.Query(ctx, subscriptionsDueQuery(""), db.Micros(now), limit)
+	result, err := s.Query(ctx, subscriptionsDueQuery("", ""), db.Micros(now), limit)
 	return db.Collect(result, err, scanDueSubscription)
 }
 
@@ -100,9 +111,9 @@ type Ahead struct {
 
 // SubscriptionsAhead gives subscriptions of an account that are to be prepared, as
 // SubscriptionsDue gives those that are due.
-func (tx *Tx) SubscriptionsAhead(a Ahead, now time.Time, limit int) ([]DueSubscription, error) {
-	result, err := tx.Query(subscriptionsAheadQuery(tx.SkipLocked("s")), db.Micros(now), limit,
-		a.TenantID, a.GatewayID, db.Micros(a.Until.Start()), a.Until.String())
+func (tx *Tx) SubscriptionsAhead(a Ahead, now time.Time, limit int, except ...uuid.UUID) ([]DueSubscription, error) {
+	condition, args := tx.except(except, db.Micros(now), limit, a.TenantID, a.GatewayID, db.Micros(a.Until.Start()), a.Until.String())
+	result, err := tx.Query(subscriptionsAheadQuery(condition, tx.SkipLocked("s")), args...)
 	return db.Collect(result, err, scanDueSubscription)
 }
 
