@@ -106,7 +106,7 @@ func (tx *Tx) outOfLine(tenantID uuid.UUID, unnumberedFrom uuid.UUID, limit int)
 	result, err := tx.Query(`
 		SELECT l.webhook_profile_id, l.event_id
 		FROM (SELECT webhook_profile_id, id FROM events
-			WHERE tenant_id = $1 AND feed_position IS NULL AND id >= $2 AND webhook_profile_id IS NOT NULL ORDER BY id LIMIT $3) AS e
+			WHERE tenant_id = $1 AND feed_position IS NULL AND id >= $2 ORDER BY id LIMIT $3) AS e
 		JOIN events_in_line l ON l.tenant_id = $1 AND l.webhook_profile_id = e.webhook_profile_id AND l.event_id = e.id
 		ORDER BY l.webhook_profile_id, l.event_id`, tenantID, unnumberedFrom, limit)
 	places, err := db.Collect(result, err, func(r db.Rows) (l inLine, err error) {

@@ -141,6 +141,34 @@ func TestWhatTheFeedHasSaysItselfThatItIsInLine(t *testing.T) {
 	})
 }
 
+// TestOnlyWhatGetsItsPlaceLeavesTheLine: a shop without receivers has hundreds of thousands of events before one that goes out,
+// and everybody waited for SQLite's writer while each page of its feed went through all of them.
+func TestOnlyWhatGetsItsPlaceLeavesTheLine(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		ids := inLine(t, env, shop, 1)
+		const page = 2_000
+		multiply(t, env, "events", 1, page+1, map[string]string{"id": "$id", "event_key": "kind || n", "webhook_profile_id": "NULL"})
+		number := func(wantMore bool, wantInLine int) {
+			t.Helper()
+			env.Write(t, func(tx *store.Tx) error {
+				more, err := tx.NumberEvents(shop.ID, time.Unix(0, 0))
+				if more != wantMore || err != nil {
+					t.Errorf("there are more: %t, want %t: %v", more, wantMore, err)
+				}
+				return err
+			})
+			if n := env.Count(t, "events_in_line"); n != wantInLine {
+				t.Errorf("%d are in line, want %d", n, wantInLine)
+			}
+		}
+		number(true, 1)
+		number(false, 0)
+		wantDelivery(t, env, "what has its place", ids[0], "pending 0/0")
+	})
+}
+
 // TestWhatIsInLineIsNotResent: it goes out once; what has left the line goes out again.
 func TestWhatIsInLineIsNotResent(t *testing.T) {
 	t.Parallel()
