@@ -347,16 +347,24 @@ func (b *Billing) askFirst(ctx context.Context, setup *merchant.Setup, c claim) 
 	return outcome, nil
 }
 
-// recallLater takes in a later try that the gateway has, and gives this one back, which is not sent.
+// recallLater takes in a later try that the gateway has, and gives this one back, which is not sent. It is due again at once then: where
+// the gateway says something else by now, it is left alone for a while.
 func (b *Billing) recallLater(ctx context.Context, setup *merchant.Setup, c claim, unsent payment.Outcome) error {
 	if err := b.Checkout.SettleRebill(ctx, setup, c.Debit, unsent); err != nil {
 		return err
 	}
+	isKnown := false
 	due, err := b.Checkout.Store.Tenant(c.Transaction.TenantID).DueSubscription(ctx, c.due.Subscription.ID)
 	if err == nil {
-		_, err = b.recallNext(ctx, due, due.Subscription.Period, b.Checkout.Clock.Now())
+		isKnown, err = b.recallNext(ctx, due, due.Subscription.Period, b.Checkout.Clock.Now())
 	}
-	return err
+	if err == nil && !isKnown {
+		err = errUnanswered
+	}
+	if err != nil {
+		b.Checkout.SetAside(ctx, c.Transaction.TenantID, c.due.Subscription.ID, err)
+	}
+	return nil
 }
 
 // mayBeKnown tells that a gateway may have had the next debit of a subscription before the database was restored, and
