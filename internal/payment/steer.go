@@ -34,7 +34,7 @@ func CancelAtPeriodEnd(s Subscription, by CancelReason, now time.Time) (Subscrip
 		return s, Conflicting("The subscription has no period that ends: it is never billed by itself. Cancel it now.")
 	}
 	s.EndsBy, s.EndsOn = by, next[0]
-	if !s.isBilling() || s.NextBillingDate == s.EndsOn {
+	if s.NextBillingDate == s.EndsOn { // any other day is that of a rebill under way, which goes on
 		s.NextBillingDate = Date{}
 	}
 	s.steered(now)
