@@ -47,6 +47,7 @@ func TestReportedChargebacks(t *testing.T) {
 		"of a payment brought in as charged back are kept":    {paid: &lost.Debit, hasNone: true, report: report, want: TakenNew},
 		"of a payment of which a part is back are refused":    {paid: &lost.Debit, part: true, report: report, refused: Conflict},
 		"without an amount are not, of such a payment":        {paid: &lost.Debit, part: true, report: with(func(c *Chargeback) { c.AmountMinor = 0 }), want: TakenUnchanged},
+		"without a currency are not, of such a payment":       {paid: &lost.Debit, report: with(func(c *Chargeback) { c.Currency = "" }), want: TakenUnchanged},
 		"that are kept find one brought in as charged back":   {paid: &lost.Debit, earlier: &waiting, hasNone: true, report: report, want: TakenUpdated},
 		"that are kept and find another one are refused":      {paid: &lost.Debit, earlier: &waiting, report: report, refused: Conflict},
 		"of such a payment in another currency are refused":   {paid: &lost.Debit, hasNone: true, report: with(func(c *Chargeback) { c.Currency = "CHF" }), refused: Invalid},

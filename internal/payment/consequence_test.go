@@ -222,6 +222,9 @@ func TestWhatWasOurFaultCostsNoTry(t *testing.T) {
 		if s.Status != SubscriptionActive || s.Period != 0 || got.Transaction.Status != TransactionDeclined || s.DueAt().After(on(t, "2026-04-02")) {
 			t.Fatalf("%s, period %d, due %s", s.Status, s.Period, s.DueAt())
 		}
+		if !s.UpdatedAt.Equal(on(t, "2026-04-02")) {
+			t.Errorf("it was changed at %s", s.UpdatedAt)
+		}
 		again := rebill(t, *s, got.Transaction, "2026-04-02", collected)
 		if again.Transaction.SequenceType != SequenceFirst || again.Subscription.NextBillingDate.String() != "2026-04-30" || again.Subscription.RevenueMinor != 2999 {
 			t.Errorf("%s, next %s", again.Transaction.SequenceType, again.Subscription.NextBillingDate)

@@ -29,6 +29,11 @@ func TestACollectionIsAnnouncedOnce(t *testing.T) {
 	if free := settle(t, submitted(t, withTerms(freeTrial)), takenIn(t, "2026-04-02"), noon); slices.Contains(kindsOf(free.Events), EventCollectionAnnounced) {
 		t.Error("a mandate alone is announced")
 	}
+	collected := takenIn(t, "2026-04-02")
+	collected.Verdict = VerdictApproved
+	if done := settle(t, submitted(t, withTerms(monthly)), collected, noon); slices.Contains(kindsOf(done.Events), EventCollectionAnnounced) || !done.Transaction.DueDate.IsZero() {
+		t.Errorf("what is collected already is announced for %s", done.Transaction.DueDate)
+	}
 }
 
 func TestOnlyARebillThatWaitsIsOwedFromADay(t *testing.T) {

@@ -164,7 +164,7 @@ func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time
 // collected moves on to the next period, if it was this collection that the
 // subscription waited for. A period whose money came back meanwhile comes first.
 func (s *Subscription) collected(t Transaction, dunning Dunning, now time.Time) (err error) {
-	if !s.release(t.ID) || t.Type != Rebill || s.Status == SubscriptionCancelled {
+	if !s.release(t.ID) || s.Status == SubscriptionCancelled {
 		return nil
 	}
 	if s.Status, err = follow(SubscriptionRules, s.Status, RebillCollected); err != nil {

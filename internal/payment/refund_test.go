@@ -39,6 +39,9 @@ func TestRefundedAmounts(t *testing.T) {
 	if _, err := first.Debit.BeginRefund(new(Minor(20_00)), noon); KindOf(err) != Invalid {
 		t.Errorf("more than is left gave %v", err)
 	}
+	if _, err := first.Debit.BeginRefund(new(Minor(0)), noon); KindOf(err) != Invalid {
+		t.Errorf("nothing at all gave %v", err)
+	}
 	second := refunding(t, first.Debit, 19_99)
 	if _, err := second.Debit.BeginRefund(nil, noon); KindOf(err) != Conflict {
 		t.Errorf("nothing left gave %v", err)

@@ -68,14 +68,14 @@ func TestSessionChecks(t *testing.T) {
 	}
 }
 
-// checkEnds checks Cancel and Expire against what is allowed.
+// checkEnds checks Cancel and Expire against what is allowed, and Withdraw, for which time does not run out.
 func checkEnds(t *testing.T, s Session, now time.Time, cancellable, expirable bool) {
 	t.Helper()
 	for _, end := range []struct {
 		name    string
 		do      func(Session, time.Time) (Session, error)
 		allowed bool
-	}{{"cancel", Cancel, cancellable}, {"expire", Expire, expirable}} {
+	}{{"cancel", Cancel, cancellable}, {"expire", Expire, expirable}, {"withdraw", Withdraw, s.Status == SessionPending && !s.InFlight()}} {
 		after, err := end.do(s, now)
 		if (err == nil) != end.allowed {
 			t.Errorf("%s: got %v, allowed %t", end.name, err, end.allowed)

@@ -34,6 +34,7 @@ func TestARecordInAStateThatNobodyKnowsIsAnError(t *testing.T) {
 	}
 	lastTry := changeOf(rebilled.Debit).Debit
 	lastTry.Subscription.Tries = len(usual.Dunning) + 1
+	billed := settle(t, rebilled.Debit, Outcome{Verdict: VerdictPending}, on(t, "2026-04-30")).Debit
 	back := refunding(t, paid, paid.Transaction.AmountMinor).Debit
 	back.Refund = refunding(t, paid, paid.Transaction.AmountMinor).Refund
 	for name, test := range map[string]struct {
@@ -57,6 +58,7 @@ func TestARecordInAStateThatNobodyKnowsIsAnError(t *testing.T) {
 		"rebill's last try":     {lastTry, settledBy(noMoney), []string{"subscription"}},
 		"rebill's last refusal": {rebilled.Debit, settledBy(final), []string{"transaction", "subscription"}},
 		"refunded":              {back, settledBy(approved), []string{"refund"}},
+		"refunded elsewhere":    {billed, func(d Debit) error { _, err := d.RefundElsewhere(usual, noon); return err }, []string{"transaction", "subscription"}},
 		"not refunded":          {back, settledBy(noMoney), []string{"refund"}},
 	} {
 		for _, record := range test.spoilt {

@@ -39,6 +39,9 @@ func TestSubscribe(t *testing.T) {
 			if sub.SuccessfulCount != 0 || sub.FailedCount != 0 || sub.LastBilledAt.IsZero() != (c.revenue == 0) || !sub.CancelledAt.IsZero() || !sub.StartedAt.Equal(noon) {
 				t.Errorf("billing has begun: %+v", sub)
 			}
+			if !sub.CreatedAt.Equal(noon) || !sub.UpdatedAt.Equal(noon) {
+				t.Errorf("made at %s, changed at %s", sub.CreatedAt, sub.UpdatedAt)
+			}
 		})
 	}
 	t.Run("takes its relations and mandate from the session", func(t *testing.T) {
