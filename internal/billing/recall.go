@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"sepad/internal/merchant"
@@ -27,15 +26,19 @@ const (
 var errUnanswered = errors.New("billing: a gateway has not said what it collected since the backup")
 
 // Recall asks the gateways about everything that a restored database cannot know:
-// first about the subscriptions that wait for a collection or owe a period, then about
-// all other payments that were open, and about every rebill that has fallen due since.
+// first about the subscriptions that wait for a collection or owe a period, or did before a gateway
+// fell silent in between, then about all other payments that were open, and about every rebill that has fallen due since.
 // What a gateway has is taken into the books; what it has not stays due. It is done
 // when each of them has answered.
 func (b *Billing) Recall(ctx context.Context, now time.Time) error {
+	backupAt, err := b.Checkout.Store.RestoredTo(ctx)
+	if err != nil {
+		return err
+	}
 	waiting := func(last store.Due) ([]store.Due, error) {
 		return b.Checkout.Store.WaitingToRecall(ctx, last, recallBatch)
 	}
-	if err := recallEach(waiting, func(one store.Due) error { return b.recallWaiting(ctx, one, now) }); err != nil {
+	if err := recallEach(waiting, func(one store.Due) error { return b.recallWaiting(ctx, one, backupAt, now) }); err != nil {
 		return err
 	}
 	if err := b.Checkout.AskAboutAllOpen(ctx); err != nil {
@@ -47,7 +50,7 @@ func (b *Billing) Recall(ctx context.Context, now time.Time) error {
 	due := func(last store.Due) ([]store.Due, error) {
 		return b.Checkout.Store.ToRecall(ctx, now, last, recallBatch)
 	}
-	return recallEach(due, func(one store.Due) error { return b.recallOne(ctx, one, neverRecalled, now) })
+	return recallEach(due, func(one store.Due) error { return b.recallOne(ctx, one, backupAt, now) })
 }
 
 // recallEach goes through subscriptions batch by batch.
@@ -68,7 +71,7 @@ func recallEach(read func(last store.Due) ([]store.Due, error), recall func(stor
 
 // recallWaiting asks about a subscription that may not be due by what the database knows: what it waits for may have been
 // answered in the lost time, and what it owes may have been tried sooner. Banks are not asked, their files say it.
-func (b *Billing) recallWaiting(ctx context.Context, waiting store.Due, now time.Time) error {
+func (b *Billing) recallWaiting(ctx context.Context, waiting store.Due, backupAt, now time.Time) error {
 	sub, err := b.Checkout.Store.Tenant(waiting.TenantID).Subscription(ctx, waiting.ID)
 	if err != nil {
 		return err
@@ -80,35 +83,34 @@ func (b *Billing) recallWaiting(ctx context.Context, waiting store.Due, now time
 	if _, isBank := b.Checkout.Planner(setup, sub.GatewayID); isBank {
 		return nil
 	}
-	last := neverRecalled
-	if open := sub.OpenTransactionID; open != nil {
-		if last = sub.Period; sub.Tries == 0 {
-			last-- // it is the first payment
-		}
-		if err := b.Checkout.AskAboutCollection(ctx, setup, *open); err != nil {
+	if sub.OpenTransactionID != nil {
+		if err := b.Checkout.AskAboutCollection(ctx, setup, *sub.OpenTransactionID); err != nil {
 			return errors.Join(errUnanswered, err)
 		}
 	}
-	return b.recallOne(ctx, waiting, last, now)
+	return b.recallOne(ctx, waiting, backupAt, now)
 }
 
 // recallOne takes in every debit of a subscription that the gateway has and we have
 // not. A refused one may have been tried again before we would do so. What is never
 // billed by itself no gateway has, nor what will be billed long after now, whatever it says.
-// The last period that is known to have been billed is where it goes on.
-func (b *Billing) recallOne(ctx context.Context, due store.Due, last int, now time.Time) error {
+func (b *Billing) recallOne(ctx context.Context, due store.Due, backupAt, now time.Time) error {
+	tenant := b.Checkout.Store.Tenant(due.TenantID)
 	for {
-		found, err := b.Checkout.Store.Tenant(due.TenantID).DueSubscription(ctx, due.ID)
+		found, err := tenant.DueSubscription(ctx, due.ID)
 		if err != nil || found.Subscription.DueAt().IsZero() {
 			return err
 		}
+		last, err := tenant.LastBilledPeriod(ctx, found.Subscription)
+		if err != nil {
+			return err
+		}
 		isKnown := false
-		for _, period := range toRecall(found.Subscription, last, now) {
+		for _, period := range toRecall(found.Subscription, last, backupAt, now) {
 			if isKnown, err = b.recallNext(ctx, found, period, now); err != nil {
 				return err
 			}
 			if isKnown {
-				last = period
 				break
 			}
 		}
@@ -118,13 +120,11 @@ func (b *Billing) recallOne(ctx context.Context, due store.Due, last int, now ti
 	}
 }
 
-// neverRecalled is before every period.
-const neverRecalled = math.MinInt
-
 // toRecall are the periods of which a gateway may have the next debit, in order: the one that is billed next, and where nothing
 // of it is owed those beside it that have begun. Periods that pass while another one is tried again are left out, and
-// when that was collected is not known: those behind the last that was recalled may have been billed, and those that we would bill left out.
-func toRecall(s payment.Subscription, last int, now time.Time) (periods []int) {
+// when that was collected is not known: those that have begun since the backup, behind the last in the books, may have been billed, and those
+// that we would bill left out.
+func toRecall(s payment.Subscription, last int, backupAt, now time.Time) (periods []int) {
 	next := s.PeriodStart(s.Period)
 	if next.IsZero() || next.Start().After(now.Add(recallUntil)) {
 		return nil
@@ -133,8 +133,8 @@ func toRecall(s payment.Subscription, last int, now time.Time) (periods []int) {
 		return []int{s.Period}
 	}
 	first := s.Period
-	if last != neverRecalled {
-		first = min(first, last+1)
+	for first > last+1 && s.PeriodStart(first-1).Start().After(backupAt) {
+		first--
 	}
 	latest := next.Start().Add(recallUntil)
 	for period := first; ; period++ {

@@ -38,8 +38,13 @@ func (d desk) rebills(t *testing.T, sub payment.Subscription) []payment.Transact
 // restore makes the desk's database one that is behind its gateways.
 func (d desk) restore(t *testing.T) {
 	t.Helper()
+	d.restoreTo(t, d.Time.Now())
+}
+
+func (d desk) restoreTo(t *testing.T, backupAt time.Time) {
+	t.Helper()
 	d.Env.Write(t, func(tx *store.Tx) error {
-		tx.MarkRestored(d.Time.Now())
+		tx.MarkRestored(backupAt)
 		return nil
 	})
 }
@@ -316,12 +321,31 @@ func TestWhatWasNotDueIsRecalledAsWell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, test.isRecalled)
+			each(t, func(t *testing.T, d desk) { test.isRecalled(t, d, d.recallAll) })
+		})
+		t.Run(name+", from a gateway that is silent in between", func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) { test.isRecalled(t, d, d.recallBrokenOff) })
 		})
 	}
 }
 
-func (l lostTime) isRecalled(t *testing.T, d desk) {
+// recallBrokenOff is recallAll of a gateway that falls silent after whatever it has said of a debit, and is asked anew.
+func (d desk) recallBrokenOff(t *testing.T) {
+	t.Helper()
+	d.Gateway.BeFickle()
+	brokenOff := 0
+	const enough = 50
+	for d.Recall(t.Context(), d.Time.Now()) != nil && brokenOff < enough {
+		brokenOff++
+	}
+	if brokenOff == 0 {
+		t.Error("it was not broken off")
+	}
+	d.recallAll(t)
+}
+
+func (l lostTime) isRecalled(t *testing.T, d desk, recall func(*testing.T)) {
 	sub := l.before(t, d)
 	known := map[string]payment.Outcome{}
 	for i, tries := range l.known {
@@ -336,11 +360,12 @@ func (l lostTime) isRecalled(t *testing.T, d desk) {
 	if first := sub.OpenTransactionID; first != nil {
 		known[d.Debit(t, *first).Transaction.MerchantTransactionID] = approved
 	}
+	backupAt := d.Time.Now()
 	d.Time.Pass(l.passes)
-	d.restore(t)
+	d.restoreTo(t, backupAt)
 	sent := len(d.Gateway.Submitted())
 	d.Gateway.AnswerEach(known)
-	d.recallAll(t)
+	recall(t)
 	var got []payment.TransactionStatus
 	for _, rebill := range d.rebills(t, sub) {
 		got = append(got, rebill.Status)
@@ -354,6 +379,40 @@ func (l lostTime) isRecalled(t *testing.T, d desk) {
 	if now := len(d.Gateway.Submitted()); now != sent {
 		t.Errorf("%d were sent again", now-sent)
 	}
+}
+
+// TestALaterTryOfWhatIsInTheBooksHoldsNobodyUp: behind a period that came back and was owed another one had been collected, which came
+// back and was tried again in the lost time. Of that the books know nothing until a file tells of it.
+func TestALaterTryOfWhatIsInTheBooksHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		weekly := storetest.Monthly
+		weekly.Frequency = payment.Weekly
+		sub := d.due(t, storetest.WithTerms(weekly))
+		next := sub
+		next.Period++
+		d.Gateway.Answer(approved)
+		d.bill(t, 1)
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		d.bill(t, 1)
+		d.returned(t, d.rebills(t, sub)[0])
+		backupAt := d.Time.Now()
+		d.Time.Pass(9 * 24 * time.Hour)
+		d.restoreTo(t, backupAt)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{
+			payment.RebillReference(sub, 1): approved, payment.RebillReference(sub, 2): approved,
+			payment.RebillReference(next, 1): approved, payment.RebillReference(next, 2): approved,
+		})
+		d.recallAll(t)
+		d.returned(t, d.rebills(t, sub)[1])
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		sent := len(d.Gateway.Submitted())
+		d.bill(t, 1)
+		rebills := d.rebills(t, sub)
+		if last := rebills[len(rebills)-1].MerchantTransactionID; len(rebills) != 4 || last != payment.RebillReference(next, 2) || len(d.Gateway.Submitted()) != sent {
+			t.Errorf("%d rebills, the last is %s; %d were sent again", len(rebills), last, len(d.Gateway.Submitted())-sent)
+		}
+	})
 }
 
 // TestATryThatNoFileNamesIsAskedAbout: a rebill has come back in the lost time and was tried again, which the gateway has taken in.

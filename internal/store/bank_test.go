@@ -197,6 +197,10 @@ func adoptedReads(t *testing.T, env *storetest.Env, shop storetest.Shop, carrier
 			count, err := scope.CountAdopted(ctx, rebill.GatewayID)
 			return some(count, err)
 		},
+		"LastBilledPeriod": func(ctx context.Context, scope store.Tenant) int {
+			last, err := scope.LastBilledPeriod(ctx, payment.Subscription{ID: *rebill.SubscriptionID, OrderID: *rebill.OrderID})
+			return found(last == 1, err)
+		},
 		"LostOfBlock": func(ctx context.Context, scope store.Tenant) int {
 			sum, err := scope.LostOfBlock(ctx, rebill.GatewayID, "SD-BLOCK")
 			return some(int(sum), err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sepad/internal/db"
+	"sepad/internal/payment"
 )
 
 // unlessRestored holds back what must wait until the gateways have been asked.
@@ -115,11 +116,21 @@ func (s *Store) ToRecall(ctx context.Context, now time.Time, after Due, limit in
 	return db.Collect(result, err, scanDue)
 }
 
-// WaitingToRecall lists the subscriptions that wait for a collection or owe a period, due or not, from a position on.
+// LastBilledPeriod is the last period of a subscription that the books have as taken in or collected, or as
+// collected and come back; -1 where there is none.
+func (t Tenant) LastBilledPeriod(ctx context.Context, s payment.Subscription) (int, error) {
+	result, err := t.Query(ctx, `SELECT COALESCE(MAX(billing_period), -1) FROM transactions
+		WHERE tenant_id = $1 AND order_id = $2 AND subscription_id = $3 AND type = 'sdd_rebill' AND status <> 'declined'`, s.OrderID, s.ID)
+	return db.One(result, err, func(r db.Rows) (last int, err error) { return last, r.Scan(&last) })
+}
+
+// WaitingToRecall lists the subscriptions that wait for a collection or owe a period, due or not, from a position on, and those that
+// were changed since the restore: the gateways' answers may have been broken off behind the one that did it.
 func (s *Store) WaitingToRecall(ctx context.Context, after Due, limit int) ([]Due, error) {
 	result, err := s.Query(ctx, `
 		SELECT tenant_id, id, due_at FROM subscriptions
-		WHERE status IN ('ACTIVE', 'PAST_DUE') AND (open_transaction_id IS NOT NULL OR status = 'PAST_DUE') AND (tenant_id, id) > ($1, $2)
+		WHERE status IN ('ACTIVE', 'PAST_DUE') AND (tenant_id, id) > ($1, $2)
+			AND (open_transaction_id IS NOT NULL OR status = 'PAST_DUE' OR updated_at > (SELECT restored_to FROM deployment WHERE id = 1))
 		ORDER BY tenant_id, id LIMIT $3`, after.TenantID, after.ID, limit)
 	return db.Collect(result, err, scanDue)
 }

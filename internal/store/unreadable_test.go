@@ -31,7 +31,7 @@ func spoil(t *testing.T, env *storetest.Env, columns map[string]string) {
 
 // readsNoneOfIt are the reads that do not come by what is spoilt.
 var readsNoneOfIt = []string{
-	"AdoptedRefunds", "BankBlocks", "BankMatches", "BankResumedFrom", "ChargedBack", "CountAdopted", "ErasedAt", "FeedStart", "HasAssigned", "HasUnnumbered", "HeldCollections", "KnowsKeyHash", "LostDebitDays", "LostDebits", "LostOfBlock", "LostOfFile", "LostRefunds", "NextBillingAfter", "NextRetry", "PaymentsBesideLostRefunds", "Presented", "RebillPauses", "RebillsBesideAdopted", "Redated", "SealedIBAN", "StrandedRefunds",
+	"AdoptedRefunds", "BankBlocks", "BankMatches", "BankResumedFrom", "ChargedBack", "CountAdopted", "ErasedAt", "FeedStart", "HasAssigned", "HasUnnumbered", "HeldCollections", "KnowsKeyHash", "LastBilledPeriod", "LostDebitDays", "LostDebits", "LostOfBlock", "LostOfFile", "LostRefunds", "NextBillingAfter", "NextRetry", "PaymentsBesideLostRefunds", "Presented", "RebillPauses", "RebillsBesideAdopted", "Redated", "SealedIBAN", "StrandedRefunds",
 }
 
 // TestARowThatCannotBeReadIsToldOf: whoever took it for one with nothing in it would collect nothing, or from nobody.

@@ -26,6 +26,8 @@ type Gateway struct {
 	outcome   payment.Outcome
 	err       error
 	knows     map[string]payment.Outcome // by the payment's name
+	isFickle  bool
+	hasTold   bool // of a payment that it knows, when it was asked last
 	during    func(context.Context)
 	notices   []gateway.Notice
 	unsaid    map[string]announcement // by the payment's name
@@ -63,6 +65,13 @@ func (g *Gateway) AnswerEach(known map[string]payment.Outcome) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.knows = known
+}
+
+// BeFickle has the gateway fall silent at the question behind each that it has answered with what it knows.
+func (g *Gateway) BeFickle() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.isFickle = true
 }
 
 // Silence has every question from now on go without an answer.
@@ -184,7 +193,12 @@ func (g able) Status(ctx context.Context, l gateway.Lookup) (payment.Outcome, er
 	if g.knows == nil {
 		return outcome, err
 	}
-	if known, found := g.knows[l.MerchantTransactionID]; found {
+	known, found := g.knows[l.MerchantTransactionID]
+	if g.isFickle && g.hasTold {
+		g.hasTold = false
+		return payment.Outcome{}, errSilent
+	}
+	if g.hasTold = found; found {
 		return known, nil
 	}
 	return payment.Outcome{Verdict: payment.VerdictLost}, nil
