@@ -1,8 +1,10 @@
 package billing_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"sepad/internal/payment"
 )
@@ -76,6 +78,24 @@ func TestThoseThatCannotBeBilledKeepNobodyBack(t *testing.T) {
 		}
 		if n := d.Billing.Checkout.Aside.Total(); n != int64(len(broken)) {
 			t.Errorf("%d were set aside, want %d", n, len(broken))
+		}
+	})
+}
+
+// TestWhatIsOverAndCannotBeEndedWaitsForAPerson, and is not ended over and over.
+func TestWhatIsOverAndCannotBeEndedWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		spoilt := d.Subscribed(t)
+		d.Env.Exec(t, `UPDATE subscriptions SET status = 'GONE' WHERE id = $1`, spoilt.ID.String())
+		d.Time.Set(spoilt.MandateUsedAt.AddDate(3, 0, 1))
+		patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if done, err := d.Billing.RunDue(patience, d.Time.Now()); done != 0 || err != nil {
+			t.Errorf("%d were ended: %v", done, err)
+		}
+		if after := d.Subscription(t, spoilt.ID); after.Status != "GONE" || !d.Billing.Checkout.Aside.Holds(spoilt.ID, d.World.Now()) {
+			t.Errorf("it is %s: %s", after.Status, d.Log())
 		}
 	})
 }

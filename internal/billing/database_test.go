@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/gateway"
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store/storetest"
@@ -22,6 +23,9 @@ func TestARecallThatFailsIsNotDone(t *testing.T) {
 		"what was reported cannot be recognized": func(t *testing.T, d desk, sub payment.Subscription) {
 			d.reported(t, sub, 1, payment.TransactionApproved)
 			d.Env.Exec(t, `ALTER TABLE chargebacks RENAME TO hidden`)
+		},
+		"what it owes cannot be read": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.Env.Exec(t, `ALTER TABLE rebill_pauses RENAME TO hidden`)
 		},
 		"the debit cannot be written down": func(t *testing.T, d desk, _ payment.Subscription) {
 			d.Env.Exec(t, `CREATE TRIGGER full BEFORE INSERT ON transactions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
@@ -60,6 +64,41 @@ func TestAnAnswerToARebillThatCouldNotBeWrittenIsTold(t *testing.T) {
 	d.Env.Exec(t, `ALTER TABLE hidden RENAME TO events`)
 	if rebills := d.rebills(t, sub); len(rebills) != 1 || !rebills[0].InFlight() {
 		t.Errorf("the rebills are %+v", rebills)
+	}
+}
+
+// TestATryThatCannotBeGivenBackIsTold: it was not sent, and stays open until its gateway has been asked about it.
+func TestATryThatCannotBeGivenBackIsTold(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(*testing.T, desk, payment.Subscription){
+		"the gateway was away": func(_ *testing.T, d desk, _ payment.Subscription) {
+			d.Gateway.Fail(gateway.ErrNotSent)
+		},
+		"the account is not used any more": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Active = false })
+		},
+		"the gateway has a later try": func(t *testing.T, d desk, sub payment.Subscription) {
+			d.restore(t)
+			known := map[string]payment.Outcome{payment.RebillReference(sub, 1): declined}
+			d.Gateway.AnswerEach(known)
+			d.recallAll(t)
+			known[payment.RebillReference(sub, 3)] = approved
+			d.Gateway.AnswerEach(known)
+			d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+			before(t, d, d.due(t))
+			d.Env.Exec(t, `CREATE TRIGGER full BEFORE UPDATE ON transactions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+			if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+				t.Errorf("whoever bills hears %v", err)
+			}
+			if sent := len(d.Gateway.Submitted()); sent > 2 {
+				t.Errorf("%d payments were sent", sent)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package billing_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -306,6 +307,7 @@ func TestWhatWasNotDueIsRecalledAsWell(t *testing.T) {
 		},
 		"a period that was left out, and one behind it":         {due, [][]payment.Outcome{again, none, one}, 15 * days, []payment.TransactionStatus{no, yes, yes}},
 		"no period that was left out":                           {due, [][]payment.Outcome{again, one, one}, 15 * days, []payment.TransactionStatus{no, yes, yes, yes}},
+		"one that was left out behind one collected at once":    {due, [][]payment.Outcome{one, none, one}, 15 * days, []payment.TransactionStatus{yes, yes}},
 		"a try that the gateway has lost, which left one out":   {due, [][]payment.Outcome{{lost, approved}, none, one}, 15 * days, []payment.TransactionStatus{yes, yes}},
 		"one that was lost, and no period that has begun since": {due, [][]payment.Outcome{{lost, approved}}, 8 * days, []payment.TransactionStatus{yes}},
 		"what was billed after a second try that was taken in": {
@@ -435,6 +437,9 @@ func TestATryThatNoFileNamesIsAskedAbout(t *testing.T) {
 		d.bill(t, 1)
 		if after := d.Subscription(t, sub.ID); len(d.Gateway.Submitted()) != 1 || after.OpenTransactionID != nil || after.Tries != 1 {
 			t.Fatalf("without an answer %d payments were sent, and it waits after %d tries", len(d.Gateway.Submitted()), after.Tries)
+		}
+		if unsent := d.rebills(t, sub)[1]; !strings.Contains(unsent.Decline.Message, "did not say whether it has the rebill") {
+			t.Errorf("why nothing was sent reads %q", unsent.Decline.Message)
 		}
 		d.Gateway.AnswerEach(known)
 		d.Gateway.Answer(approved)

@@ -1,0 +1,110 @@
+package billing_test
+
+import (
+	"testing"
+	"time"
+
+	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
+)
+
+// TestAPeriodThatWasWaitedForIsCollectedOnce: what is known to have been collected is not asked about again, whatever its
+// gateway claims to have.
+func TestAPeriodThatWasWaitedForIsCollectedOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.Gateway.Answer(takenIn)
+		d.bill(t, 1)
+		d.restore(t)
+		d.Gateway.Answer(approved)
+		d.recallAll(t)
+		times := map[int]int{}
+		for _, rebill := range d.rebills(t, sub) {
+			times[*rebill.Period]++
+		}
+		if times[sub.Period] != 1 || times[sub.Period+1] != 1 {
+			t.Errorf("the periods were collected so often: %v", times)
+		}
+	})
+}
+
+// TestAPeriodThatHasNotBegunIsNotRecalled as long as nothing is known of the one before it, which is the only one that may
+// have been sent before its day.
+func TestAPeriodThatHasNotBegunIsNotRecalled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		next := sub
+		next.Period++
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(next, 1): approved})
+		d.recallAll(t)
+		if rebills, after := d.rebills(t, sub), d.Subscription(t, sub.ID); len(rebills) != 0 || after.Period != sub.Period {
+			t.Errorf("the books have %d rebills, and period %d is next", len(rebills), after.Period)
+		}
+	})
+}
+
+// TestHowLongBeforeItsDayAPeriodMayHaveBeenSent is as long as payers are told beforehand at most, to the instant.
+func TestHowLongBeforeItsDayAPeriodMayHaveBeenSent(t *testing.T) {
+	t.Parallel()
+	const longest = 60 * 24 * time.Hour
+	for name, test := range map[string]struct {
+		before  time.Duration
+		isAsked bool
+	}{"so long before": {longest, true}, "longer": {longest + time.Microsecond, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) {
+				sub := d.Subscribed(t, func(draft *storetest.Draft) { draft.Session.Terms.Frequency = payment.Quarterly })
+				d.Time.Set(sub.NextBillingDate.Start().Add(-test.before))
+				d.restore(t)
+				d.Gateway.AnswerEach(map[string]payment.Outcome{})
+				d.recallAll(t)
+				before := len(d.Gateway.Asked())
+				d.Gateway.Answer(approved)
+				d.Time.Set(sub.NextBillingDate.Start())
+				d.bill(t, 1)
+				if asked := len(d.Gateway.Asked()) - before; (asked == 1) != test.isAsked {
+					t.Errorf("it was asked %d times before it was sent", asked)
+				}
+			})
+		})
+	}
+}
+
+// TestABankIsNotAskedBeforeARebillIsSent, also after a restore: its files say what it has collected.
+func TestABankIsNotAskedBeforeARebillIsSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.Subscribed(t)
+		d.restore(t)
+		d.recallAll(t)
+		d.Time.Set(sub.NextBillingDate.Start().AddDate(0, 0, -noticeDays))
+		d.Gateway.Answer(takenIn)
+		d.bill(t, 1)
+		if asked, sent := len(d.Gateway.Asked()), len(d.Gateway.Submitted()); asked != 0 || sent != 2 {
+			t.Errorf("it was asked %d times, and %d payments were sent", asked, sent)
+		}
+	}, checkouttest.WithNotice(noticeDays))
+}
+
+// TestTheLastPeriodThatIsRecalledBesideALostOne begins as long behind that as payers are told beforehand at most, to the day.
+func TestTheLastPeriodThatIsRecalledBesideALostOne(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		d.Time.Set(time.Date(2028, time.January, 1, 12, 0, 0, 0, time.UTC))
+		sub := d.due(t)
+		last := sub
+		last.Period += 2 // from 1 February to 1 April of a leap year there are sixty days
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(last, 1): approved})
+		d.Time.Pass(61 * 24 * time.Hour)
+		d.recallAll(t)
+		if rebills := d.rebills(t, sub); len(rebills) != 1 || *rebills[0].Period != last.Period {
+			t.Errorf("the books have %+v", rebills)
+		}
+	})
+}
