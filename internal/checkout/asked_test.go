@@ -129,6 +129,9 @@ func TestWhatWasSetAsideIsForgottenOnceItIsDone(t *testing.T) {
 		without(t, till, "leads", func() { expire(0, 1) })
 		expire(0, 1)
 		till.World.Pass(time.Minute)
+		if n := till.Aside.Len(till.World.Now()); n != 0 {
+			t.Errorf("%d are set aside whose time is over", n)
+		}
 		expire(1, 0)
 	})
 }

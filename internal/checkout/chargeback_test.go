@@ -158,6 +158,28 @@ func TestReportedChargebacks(t *testing.T) {
 	})
 }
 
+// TestAChargebackThatItsProcessorAloneCanName: it is recorded once, however often it is told, and its payment, which comes later,
+// finds it by the processor's name for that.
+func TestAChargebackThatItsProcessorAloneCanName(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup := till.Setup(t, till.Shop)
+		alone := report(payment.Transaction{AmountMinor: 5_00, Currency: "EUR"})
+		alone.GatewayReference, alone.PaymentID = "CB-1", "GW-1"
+		for _, want := range []payment.Taken{payment.TakenNew, payment.TakenUnchanged} {
+			if taken := take(t, till, setup, alone); taken[0].Taken != want {
+				t.Errorf("it is %q, want %q", taken[0].Taken, want)
+			}
+		}
+		payer := payment.Debit{Transaction: payment.Transaction{MerchantTransactionID: "TXN-theirs", AmountMinor: 5_00, Currency: "EUR"}}
+		hear(t, till, noticeOf(payer, approved))
+		found, err := till.Store.Tenant(till.Shop.ID).DebitByMerchantID(t.Context(), "TXN-theirs")
+		if err != nil || !found.Transaction.IsChargedBack() || till.Env.Count(t, "chargebacks") != 1 {
+			t.Errorf("the payment is %s, %d chargebacks are recorded: %v", found.Transaction.Status, till.Env.Count(t, "chargebacks"), err)
+		}
+	})
+}
+
 // TestWhatABankTakesForAReturnIsTheMostThatIsTold, in whatever order and by whatever names, alone or together, and whether
 // the payment is known before or comes last.
 func TestWhatABankTakesForAReturnIsTheMostThatIsTold(t *testing.T) {

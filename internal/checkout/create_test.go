@@ -303,6 +303,21 @@ func TestWhatIsShownOfASession(t *testing.T) {
 	}
 }
 
+// TestARhythmThatIsTooFastForItsBank: the next debit would have to be told before the one ahead of it was collected.
+func TestARhythmThatIsTooFastForItsBank(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithNotice(14))
+	for rhythm, fits := range map[payment.BillingFrequency]bool{payment.Weekly: false, payment.Biweekly: false, payment.Monthly: true} {
+		_, err := till.Create(t.Context(), till.Setup(t, till.Shop), order(till, direct(till), func(r *checkout.CreateRequest) {
+			r.BillingType, r.Frequency = new(payment.Recurring), &rhythm
+		}), payment.Fields{})
+		refused, _ := errors.AsType[*payment.Error](err)
+		if (err == nil) != fits || !fits && (refused == nil || refused.Fields["billing_frequency"] == "") {
+			t.Errorf("%s: %v", rhythm, err)
+		}
+	}
+}
+
 // TestAGatewayThatIsNotUsedAnyMoreIsNamed: its currency is not what is wrong.
 func TestAGatewayThatIsNotUsedAnyMoreIsNamed(t *testing.T) {
 	t.Parallel()

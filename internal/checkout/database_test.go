@@ -94,6 +94,22 @@ func TestAChargebackThatNobodyCouldBeToldOfIsNotTaken(t *testing.T) {
 	})
 }
 
+// TestAnEndThatNobodyCouldBeToldOfIsNotMade: what is to be told in full holds what nobody can read any more.
+func TestAnEndThatNobodyCouldBeToldOfIsNotMade(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		till.Env.WebhookProfile(t, till.Shop.ID, func(p *merchant.WebhookProfile) { *p = till.Shop.Profile; p.FullPayload = true })
+		session := till.Session(t).Session
+		till.Env.Exec(t, `UPDATE sessions SET options = '{"metadata":"{"}' WHERE id = $1`, session.ID.String())
+		if _, err := till.Cancel(t.Context(), till.Shop.ID, session.Token); err == nil || payment.KindOf(err) != 0 {
+			t.Errorf("no word of it: %v", err)
+		}
+		if s := till.Env.Find(t, session.Token).Session; s.Status != payment.SessionPending {
+			t.Errorf("the session is %s", s.Status)
+		}
+	})
+}
+
 // TestASessionThatCouldNotBeReadIsNotMissing: its merchant would take it for one that never was.
 func TestASessionThatCouldNotBeReadIsNotMissing(t *testing.T) {
 	t.Parallel()

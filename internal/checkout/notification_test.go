@@ -260,6 +260,11 @@ func TestAFileReportsThatAPaymentWentBack(t *testing.T) {
 		setup, paid := till.Setup(t, till.Shop), till.Paid(t, approved).Transaction
 		at := till.Time.Now().Add(-time.Hour)
 		line := payment.Transaction{GatewayReference: "CB-7", AmountMinor: paid.AmountMinor, Currency: paid.Currency, ProcessedAt: at}
+		part := line
+		part.AmountMinor--
+		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, part, payment.ChargebackReconciled); payment.KindOf(err) != payment.Conflict {
+			t.Errorf("of a part of it: %v", err)
+		}
 		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, line, payment.ChargebackReconciled); err != nil {
 			t.Fatal(err)
 		}
@@ -296,6 +301,28 @@ func TestWhatAFileReportsSettlesAPendingPayment(t *testing.T) {
 		}
 		if err := till.ApplyReported(t.Context(), setup, payment.NewID(), payment.ReportsOutcome, payment.Transaction{Status: payment.TransactionApproved}, payment.ChargebackImported); payment.KindOf(err) != payment.NotFound {
 			t.Errorf("of what nobody knows: %v", err)
+		}
+	})
+}
+
+// TestAFileGivesAPaymentItsSecondName, once: that is how the processor's later files call it.
+func TestAFileGivesAPaymentItsSecondName(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		setup, paid := till.Setup(t, till.Shop), till.Paid(t, pending)
+		for _, line := range []struct {
+			means payment.Reported
+			says  payment.Transaction
+		}{
+			{payment.ReportsOutcome, payment.Transaction{Status: payment.TransactionApproved, ProcessorID: "P-1"}},
+			{payment.ReportsRefund, payment.Transaction{ProcessorID: "P-2"}},
+		} {
+			if err := till.ApplyReported(t.Context(), setup, paid.Transaction.ID, line.means, line.says, payment.ChargebackImported); err != nil {
+				t.Fatal(err)
+			}
+			if d := till.Debit(t, paid.Transaction.ID).Transaction; d.ProcessorID != "P-1" {
+				t.Errorf("%s, it is called %q", d.Status, d.ProcessorID)
+			}
 		}
 	})
 }

@@ -254,6 +254,19 @@ func TestADatabaseClockThatIsSetAhead(t *testing.T) {
 	})
 }
 
+// TestADatabaseClockThatWasAheadFromTheBeginning was not set while anything was under way: nobody waits for it.
+func TestADatabaseClockThatWasAheadFromTheBeginning(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	till.Env.DatabaseClock = func() time.Time { return till.World.Now().Add(time.Hour) }
+	till.Unknown(t)
+	till.Gateway.Answer(approved)
+	till.World.Pass(silence)
+	if n, err := till.RunLookups(t.Context()); n != 1 || err != nil || strings.Contains(till.Log(), "set ahead") {
+		t.Errorf("asked about %d: %v, %s", n, err, till.Log())
+	}
+}
+
 // TestADatabaseClockThatGoesFast is not one that was set: nobody waits for it, however far it has come.
 func TestADatabaseClockThatGoesFast(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package checkout_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -269,6 +270,32 @@ func TestARefundThatWasReportedIsNotMadeAgain(t *testing.T) {
 			t.Errorf("sent was %v", sent)
 		}
 	})
+}
+
+// TestAReportedRefundThatCouldNotBeBookedIsToldOf: whoever asks for another one hears that it is the database, and nothing is sent.
+func TestAReportedRefundThatCouldNotBeBookedIsToldOf(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	paid, asked := till.Paid(t, approved).Transaction, payment.Minor(2_00)
+	reportRefund(t, till, paid, 1_00, 0, payment.TransactionApproved)
+	till.Env.Exec(t, `CREATE TRIGGER full BEFORE UPDATE ON transactions WHEN OLD.type = 'sdd_refund' BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+	_, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{AmountMinor: &asked}, store.RequestKey{})
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") || len(till.Gateway.Refunded()) != 0 {
+		t.Errorf("%d were sent: %v", len(till.Gateway.Refunded()), err)
+	}
+}
+
+// TestARefundThatOthersAlwaysOvertakeIsNotMade: who asks is told why, and may ask again.
+func TestARefundThatOthersAlwaysOvertakeIsNotMade(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	paid := till.Paid(t, approved).Transaction
+	// As if somebody else had changed the payment each time between its being read and being written.
+	till.Env.Exec(t, `CREATE TRIGGER overtaken BEFORE UPDATE ON transactions BEGIN SELECT RAISE(IGNORE); END`)
+	_, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{}, store.RequestKey{})
+	if payment.KindOf(err) != payment.Conflict || !strings.Contains(err.Error(), "Other refunds") || len(till.Gateway.Refunded()) != 0 {
+		t.Errorf("%d were sent: %v", len(till.Gateway.Refunded()), err)
+	}
 }
 
 // TestWhatWasReportedAsRefundedIsNotLeft asks for another amount than was given back in the time that a restore has lost.
