@@ -140,3 +140,16 @@ func TestOnlyADatabaseWithNothingInItIsMovedInto(t *testing.T) {
 		wantRefused(t, env.Store.CheckUnused(t.Context()), "move into an empty one")
 	})
 }
+
+// TestWhoHasNoKeysAdoptsNone: a program that seals nothing may look at the database all the same.
+func TestWhoHasNoKeysAdoptsNone(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		if err := env.ReopenWith(t, store.Options{}).AdoptKeys(t.Context(), env.Now); err != nil {
+			t.Error(err)
+		}
+		if n := env.Count(t, "encryption_keys"); n != 0 {
+			t.Errorf("%d keys are remembered", n)
+		}
+	})
+}

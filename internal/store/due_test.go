@@ -233,3 +233,24 @@ func TestEndSession(t *testing.T) {
 		})
 	})
 }
+
+// TestASenderWhoIsSilentForTooLongIsTakenForDead: nobody waits for it any more, but for one who may still send.
+func TestASenderWhoIsSilentForTooLongIsTakenForDead(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		waits := func(what string, want bool) {
+			t.Helper()
+			if got, err := env.Store.SweepsUnderWay(t.Context()); got != want || err != nil {
+				t.Errorf("%s is waited for: %t, %v", what, got, err)
+			}
+		}
+		waits("nobody", false)
+		open := env.Attempt(t, env.Session(t, shop))
+		waits("a payer", false)
+		env.Exec(t, `UPDATE transactions SET type = 'sdd_rebill' WHERE id = $1`, open.Transaction.ID.String())
+		waits("who sends a rebill", true)
+		env.Exec(t, `UPDATE transactions SET next_lookup_at = 1 WHERE id = $1`, open.Transaction.ID.String())
+		waits("who was silent for too long", false)
+	})
+}

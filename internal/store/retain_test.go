@@ -141,6 +141,8 @@ func TestEvidenceIsKeptWhileAMandateCanBeDisputed(t *testing.T) {
 		}
 		over, later, open, unknown, back, live, ended, theirs := agree(shop, storetest.OneOff), agree(shop, storetest.OneOff), agree(shop, storetest.OneOff),
 			agree(shop, storetest.OneOff), agree(shop, storetest.OneOff), agree(shop, storetest.Monthly), agree(shop, storetest.Monthly), agree(other, storetest.OneOff)
+		since := agree(shop, storetest.OneOff)
+		env.Exec(t, `UPDATE mandate_acceptances SET accepted_at = accepted_at + 7200000000 WHERE transaction_id = $1`, since.Transaction.ID.String())
 		for id, sql := range map[uuid.UUID]string{
 			later.Transaction.ID: `created_at = created_at + 7200000000`, open.Transaction.ID: `status = 'pending'`,
 			unknown.Transaction.ID: `in_flight = 'submit', next_lookup_at = 1`, back.Transaction.ID: `refunding_minor = 1`,
@@ -170,7 +172,7 @@ func TestEvidenceIsKeptWhileAMandateCanBeDisputed(t *testing.T) {
 			isKept bool
 		}{
 			"of what is over": {over, false}, "of what ended": {ended, false}, "of what was collected since": {later, true}, "of what is open": {open, true},
-			"of what nobody knows": {unknown, true}, "of what is given back": {back, true}, "of what is billed": {live, true}, "of another tenant": {theirs, true},
+			"of what nobody knows": {unknown, true}, "of what is given back": {back, true}, "of what is billed": {live, true}, "of another tenant": {theirs, true}, "of what was agreed since": {since, true},
 		} {
 			kept, err := env.Store.Tenant(c.of.Transaction.TenantID).Acceptance(t.Context(), c.of.Transaction.ID)
 			if isKept := kept != nil; err != nil || isKept != c.isKept {

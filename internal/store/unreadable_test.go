@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -88,6 +89,43 @@ func testUnreadableOperator(t *testing.T, env *storetest.Env) {
 			t.Errorf("%s reads what cannot be read", name)
 		}
 	}
+}
+
+// TestWhatIsDueAndCannotBeReadIsToldOf, as are the clock, a set-up's state and who is paused: whoever took them for nothing would
+// do nothing, or it at another time.
+func TestWhatIsDueAndCannotBeReadIsToldOf(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		env.Attempt(t, env.Session(t, shop))
+		who := knows(t, env, shop, "unreadable")
+		env.Write(t, func(tx *store.Tx) error {
+			tx.PauseRebills(payment.RebillPause{TenantID: shop.ID, GatewayID: shop.Gateway.ID, Reason: payment.PausedByCreditorCode, Since: env.Now})
+			return nil
+		})
+		asks := map[string]func() error{
+			"LookupsDue":   func() error { _, err := env.Store.LookupsDue(t.Context(), env.Now.AddDate(1, 0, 0), 10); return err },
+			"RebillPauses": func() error { _, err := env.Store.RebillPauses(t.Context()); return err },
+			"SetupVersion": func() error { _, err := env.Store.SetupVersion(t.Context(), shop.ID); return err },
+			"ClockOffset":  func() error { _, err := env.Store.ClockOffset(t.Context()); return err },
+			"Erase": func() error {
+				return erase(t, env, shop.ID, who.lead.ID, func(payload string) (string, error) { return payload, nil })
+			},
+		}
+		for name, ask := range asks {
+			if err := ask(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		spoil(t, env, map[string]string{
+			"transactions": "type", "rebill_pauses": "reason", "tenants": "setup_version", "service_clock": "offset_us", "events": "payload",
+		})
+		for name, ask := range asks {
+			if err := ask(); err == nil {
+				t.Errorf("%s reads what cannot be read", name)
+			}
+		}
+	})
 }
 
 // TestAnEndpointOfNobodyIsNotGiven: what its work would begin with is not there.
