@@ -47,6 +47,32 @@ func TestRefundsThatTheBankStillHas(t *testing.T) {
 	}, checkouttest.WithNotice(3))
 }
 
+// TestNothingIsGivenBackWhileABankHasMoreThanIsLeft: a restored database has lost that refund, and a part was given back since. A
+// person looks first.
+func TestNothingIsGivenBackWhileABankHasMoreThanIsLeft(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid, part := till.Paid(t, approved).Transaction, payment.Minor(1_00)
+		till.Gateway.Answer(pending)
+		ask := func() error {
+			_, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{AmountMinor: &part}, store.RequestKey{})
+			return err
+		}
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+		till.Env.Write(t, func(tx *store.Tx) error {
+			tx.AddAdopted(store.BankFile{TenantID: till.Shop.ID, GatewayID: paid.GatewayID, MessageID: "SD-LOST"}, []store.Adopted{
+				{EndToEndID: payment.RefundReference(paid, paid.AmountMinor, 0), Position: 1, AmountMinor: paid.AmountMinor},
+			})
+			return nil
+		})
+		if err := ask(); payment.KindOf(err) != payment.Conflict || len(till.Gateway.Refunded()) != 1 {
+			t.Errorf("%d were sent: %v", len(till.Gateway.Refunded()), err)
+		}
+	}, checkouttest.WithNotice(3))
+}
+
 // TestABankCannotGiveBackWithoutAnAccount: the payer was erased, or the payment was brought in.
 func TestABankCannotGiveBackWithoutAnAccount(t *testing.T) {
 	t.Parallel()
