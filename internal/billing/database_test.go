@@ -129,7 +129,8 @@ func TestADebitThatWasReportedAndCannotBeReadIsNotMadeAgain(t *testing.T) {
 			d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Name = "read anew" })
 			d.Env.Exec(t, `ALTER TABLE setup_records RENAME TO hidden`)
 		},
-		"the payment": func(t *testing.T, d desk) { d.Env.Exec(t, `ALTER TABLE orders RENAME TO hidden`) },
+		"the state of its subscription": func(t *testing.T, d desk) { d.Env.Exec(t, `UPDATE subscriptions SET status = 'GONE'`) },
+		"the payment":                   func(t *testing.T, d desk) { d.Env.Exec(t, `ALTER TABLE orders RENAME TO hidden`) },
 		"what its merchant has attached": func(t *testing.T, d desk) {
 			d.Env.WebhookProfile(t, d.Shop.ID, func(p *merchant.WebhookProfile) { *p = d.Shop.Profile; p.FullPayload = true })
 			d.Env.Exec(t, `UPDATE sessions SET options = '{"metadata":"{"}'`)

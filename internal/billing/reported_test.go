@@ -42,7 +42,11 @@ func TestADebitThatWasReportedIsNotMadeAgain(t *testing.T) {
 				sub := d.due(t)
 				brought := d.reported(t, sub, 1, payment.TransactionApproved)
 				d.Gateway.AnswerEach(map[string]payment.Outcome{brought.MerchantTransactionID: approved})
+				told := d.Events(t)[payment.EventTransactionCreated]
 				found(t, d)
+				if now := d.Events(t)[payment.EventTransactionCreated]; now != told {
+					t.Errorf("of %d payments it was told anew", now-told) // the report has told of it
+				}
 				if sent := len(d.Gateway.Submitted()); sent != 1 {
 					t.Errorf("%d payments were sent", sent)
 				}

@@ -54,6 +54,16 @@ func TestOnlyARebillThatWaitsIsOwedFromADay(t *testing.T) {
 	}
 }
 
+func TestARebillIsMadeWhenItIsClaimed(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	at := on(t, "2026-04-28")
+	claimed, err := BeginRebill(sub, first, day(t, "2026-04-30"), at)
+	if made := claimed.Transaction; err != nil || !made.CreatedAt.Equal(at) || !made.UpdatedAt.Equal(at) {
+		t.Errorf("it is made at %s and changed at %s: %v", made.CreatedAt, made.UpdatedAt, err)
+	}
+}
+
 // TestARebillIsPreparedAhead opens a rebill before its day, which stays its day.
 func TestARebillIsPreparedAhead(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,6 @@ func TestARecordInAStateThatNobodyKnowsIsAnError(t *testing.T) {
 	}
 	lastTry := changeOf(rebilled.Debit).Debit
 	lastTry.Subscription.Tries = len(usual.Dunning) + 1
-	billed := settle(t, rebilled.Debit, Outcome{Verdict: VerdictPending}, on(t, "2026-04-30")).Debit
 	back := refunding(t, paid, paid.Transaction.AmountMinor).Debit
 	back.Refund = refunding(t, paid, paid.Transaction.AmountMinor).Refund
 	for name, test := range map[string]struct {
@@ -58,7 +57,6 @@ func TestARecordInAStateThatNobodyKnowsIsAnError(t *testing.T) {
 		"rebill's last try":     {lastTry, settledBy(noMoney), []string{"subscription"}},
 		"rebill's last refusal": {rebilled.Debit, settledBy(final), []string{"transaction", "subscription"}},
 		"refunded":              {back, settledBy(approved), []string{"refund"}},
-		"refunded elsewhere":    {billed, func(d Debit) error { _, err := d.RefundElsewhere(usual, noon); return err }, []string{"transaction", "subscription"}},
 		"not refunded":          {back, settledBy(noMoney), []string{"refund"}},
 	} {
 		for _, record := range test.spoilt {
@@ -89,6 +87,25 @@ func TestAKnownChargebackOfASpoiltPaymentIsAnError(t *testing.T) {
 		d.Transaction.Status = "gone"
 		if _, err := d.LinkChargeback(known, nil, usual, noon); err == nil {
 			t.Errorf("%s: the payment is gone, and no error", name)
+		}
+	}
+}
+
+func TestASpoiltRebillIsNotRefundedElsewhere(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	pending := rebill(t, sub, first, "2026-04-30", Outcome{Verdict: VerdictPending}).Debit
+	if _, err := pending.RefundElsewhere(usual, noon); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*Debit){
+		"payment":      func(d *Debit) { d.Transaction.Status = "gone" },
+		"subscription": func(d *Debit) { d.Subscription.Status = "GONE" },
+	} {
+		d := changeOf(pending).Debit
+		spoil(&d)
+		if _, err := d.RefundElsewhere(usual, noon); err == nil {
+			t.Errorf("the %s is gone, and no error", name)
 		}
 	}
 }
