@@ -74,6 +74,9 @@ func TestATryThatCannotBeGivenBackIsTold(t *testing.T) {
 		"the gateway was away": func(_ *testing.T, d desk, _ payment.Subscription) {
 			d.Gateway.Fail(gateway.ErrNotSent)
 		},
+		"the payer's account cannot be read": func(t *testing.T, d desk, _ payment.Subscription) {
+			d.Env.Exec(t, `UPDATE subscriptions SET iban_sealed = 'broken'`)
+		},
 		"the account is not used any more": func(t *testing.T, d desk, _ payment.Subscription) {
 			d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Active = false })
 		},

@@ -211,3 +211,65 @@ func TestAGatewayIsWaitedForWhereARebillIsOpen(t *testing.T) {
 		}
 	})
 }
+
+// TestATryThatIsThereIsTakenInItself, also where the gateway has a later one as well: nothing is claimed beside it.
+func TestATryThatIsThereIsTakenInItself(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restore(t)
+		known := map[string]payment.Outcome{payment.RebillReference(sub, 1): approved}
+		d.Gateway.AnswerEach(known)
+		d.recallAll(t)
+		d.returned(t, d.rebills(t, sub)[0])
+		known[payment.RebillReference(sub, 2)], known[payment.RebillReference(sub, 3)] = declined, approved
+		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+		d.bill(t, 1)
+		if rebills := d.rebills(t, sub); len(rebills) != 2 || rebills[1].MerchantTransactionID != payment.RebillReference(sub, 2) {
+			t.Errorf("%d rebills are in the books", len(rebills))
+		}
+	})
+}
+
+// TestAGatewayIsWaitedForWhereAPeriodIsOwed, also before its next try is due: it may have been made sooner in the lost time.
+func TestAGatewayIsWaitedForWhereAPeriodIsOwed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		d.due(t)
+		d.Gateway.Answer(declined)
+		d.bill(t, 1)
+		d.restore(t)
+		d.Gateway.Silence()
+		if err := d.Recall(t.Context(), d.Time.Now()); err == nil {
+			t.Error("a gateway that does not answer was passed over")
+		}
+	})
+}
+
+// TestARecalledTryIsCountedBehindThoseThatCameBack: the period had to wait for its turn, and its count began anew.
+func TestARecalledTryIsCountedBehindThoseThatCameBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		weekly := storetest.Monthly
+		weekly.Frequency = payment.Weekly
+		sub := d.due(t, storetest.WithTerms(weekly))
+		for _, answer := range []payment.Outcome{declined, approved, {Verdict: payment.VerdictPending, SettlesAt: d.Time.Now().AddDate(0, 0, 8)}} {
+			d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+			d.Gateway.Answer(answer)
+			d.bill(t, 1)
+		}
+		d.returned(t, d.rebills(t, sub)[1])
+		d.Gateway.Answer(approved)
+		d.Time.Pass(2 * 24 * time.Hour)
+		if n, err := d.Till.Checkout.RunDue(t.Context(), d.Time.Now()); n != 1 || err != nil {
+			t.Fatalf("%d were settled: %v", n, err)
+		}
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 3): approved})
+		d.recallAll(t)
+		rebills := d.rebills(t, sub)
+		if last := rebills[len(rebills)-1]; len(rebills) != 4 || last.MerchantTransactionID != payment.RebillReference(sub, 3) || last.Attempt.Number != 3 {
+			t.Errorf("%d rebills, the last is %s, try %d", len(rebills), last.MerchantTransactionID, last.Attempt.Number)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -264,5 +265,23 @@ func TestChangeTerms(t *testing.T) {
 				t.Errorf("the answer is %v", err)
 			}
 		})
+	})
+}
+
+// TestASubscriptionThatIsNotAsItWasSeenStaysAsItIs: whoever changes it may say what it has to be like.
+func TestASubscriptionThatIsNotAsItWasSeenStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.Subscribed(t)
+		if _, err := d.PauseSubscription(t.Context(), sub.TenantID, sub.ID); err != nil {
+			t.Fatal(err)
+		}
+		other := payment.Conflicting("It is not as it was seen.")
+		if _, err := d.ResumeSubscription(t.Context(), sub.TenantID, sub.ID, func(payment.Subscription) error { return other }); !errors.Is(err, other) {
+			t.Errorf("resumed: %v", err)
+		}
+		if after := d.Subscription(t, sub.ID); after.PausedAt.IsZero() {
+			t.Error("it goes on")
+		}
 	})
 }
