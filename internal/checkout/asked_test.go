@@ -133,6 +133,9 @@ func TestWhatWasSetAsideIsForgottenOnceItIsDone(t *testing.T) {
 			t.Errorf("%d are set aside whose time is over", n)
 		}
 		expire(1, 0)
+		if n := till.Aside.Total(); n != 1 {
+			t.Errorf("it was set aside %d times", n)
+		}
 	})
 }
 

@@ -180,6 +180,26 @@ func TestAChargebackThatItsProcessorAloneCanName(t *testing.T) {
 	})
 }
 
+// TestAPaymentThatComesInBesideItsChargeback has been looked for before it was there, and is looked for again.
+func TestAPaymentThatComesInBesideItsChargeback(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		theirs := payment.Transaction{
+			TenantID: till.Shop.ID, GatewayID: till.Shop.Gateway.ID, MerchantTransactionID: "TXN-theirs", GatewayReference: "GW-9", AmountMinor: 5_00, Currency: "EUR",
+		}
+		brought := payment.BringIn(theirs, approved, payment.SourceWebhook, till.Time.Now()).Transaction
+		told := report(payment.Transaction{AmountMinor: 5_00, Currency: "EUR"})
+		told.GatewayReference = brought.GatewayReference
+		taken, err := till.TakeChargebacks(t.Context(), till.Setup(t, till.Shop), checkout.ChargebackReport{
+			GatewayID: till.Shop.Gateway.ID, Source: payment.ChargebackImported, Chargebacks: []checkout.ReportedChargeback{told},
+			Along: func(tx *store.Tx) { tx.AddTransaction(brought, nil) },
+		})
+		if d := till.Debit(t, brought.ID); err != nil || taken[0].Taken != payment.TakenNew || !d.Transaction.IsChargedBack() {
+			t.Errorf("the payment is %s: %+v, %v", d.Transaction.Status, taken, err)
+		}
+	})
+}
+
 // TestWhatABankTakesForAReturnIsTheMostThatIsTold, in whatever order and by whatever names, alone or together, and whether
 // the payment is known before or comes last.
 func TestWhatABankTakesForAReturnIsTheMostThatIsTold(t *testing.T) {

@@ -122,6 +122,12 @@ func TestASessionThatCouldNotBeReadIsNotMissing(t *testing.T) {
 				}
 			}
 		})
+		till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Name = "read anew" })
+		without(t, till, "setup_records", func() {
+			if shown, err := till.Retrieve(t.Context(), session.Token); err == nil || payment.KindOf(err) != 0 {
+				t.Errorf("without what it was sold by it shows %+v: %v", shown, err)
+			}
+		})
 	})
 }
 
@@ -164,6 +170,20 @@ func TestAnAnswerThatCouldNotBeWrittenIsNotToldAsWritten(t *testing.T) {
 		}
 		if s := till.Env.Find(t, found.Session.Token).Session; s.Status != payment.SessionCompleted {
 			t.Errorf("asked later, the session is %s", s.Status)
+		}
+	})
+}
+
+// TestAnAnswerToARefundThatCouldNotBeWrittenIsNotToldAsWritten, and the money stays set aside until the gateway is asked.
+func TestAnAnswerToARefundThatCouldNotBeWrittenIsNotToldAsWritten(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved).Transaction
+		till.Gateway.During(func(context.Context) { till.Env.Exec(t, `ALTER TABLE events RENAME TO hidden`) })
+		_, err := till.Refund(t.Context(), till.Shop.ID, paid.ID, checkout.RefundRequest{}, store.RequestKey{})
+		till.Env.Exec(t, `ALTER TABLE hidden RENAME TO events`)
+		if d := till.Debit(t, paid.ID).Transaction; err == nil || d.RefundedMinor != 0 || d.RefundingMinor != paid.AmountMinor {
+			t.Errorf("%s are given back and %s set aside: %v", d.RefundedMinor, d.RefundingMinor, err)
 		}
 	})
 }

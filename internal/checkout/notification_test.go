@@ -265,6 +265,11 @@ func TestAFileReportsThatAPaymentWentBack(t *testing.T) {
 		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, part, payment.ChargebackReconciled); payment.KindOf(err) != payment.Conflict {
 			t.Errorf("of a part of it: %v", err)
 		}
+		francs := line
+		francs.Currency = "CHF"
+		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, francs, payment.ChargebackReconciled); payment.KindOf(err) != payment.Invalid {
+			t.Errorf("in other money: %v", err)
+		}
 		if err := till.ApplyReported(t.Context(), setup, paid.ID, payment.ReportsChargeback, line, payment.ChargebackReconciled); err != nil {
 			t.Fatal(err)
 		}

@@ -44,6 +44,12 @@ func TestRefundsThatTheBankStillHas(t *testing.T) {
 		if d := till.Debit(t, paid.ID).Transaction; d.RefundingMinor != paid.AmountMinor {
 			t.Errorf("%s are set aside", d.RefundingMinor)
 		}
+		for _, one := range []store.Adopted{first, rest} {
+			refund, isOpen, err := till.Store.Tenant(till.Shop.ID).Named(t.Context(), one.EndToEndID)
+			if err != nil || !isOpen || refund.InFlight() || refund.ProcessedAt.IsZero() {
+				t.Errorf("%s waits for an answer: %v", one.EndToEndID, err)
+			}
+		}
 	}, checkouttest.WithNotice(3))
 }
 
