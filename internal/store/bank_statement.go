@@ -313,9 +313,9 @@ type BankMatch struct {
 }
 
 // BankMatches holds our records of a file against what the bank said of it. A line
-// that came in several files of one kind counts once.
+// that came in several files of one kind counts once. It goes through all lines of the tenant.
 func (t Tenant) BankMatches(ctx context.Context, fileID uuid.UUID) ([]BankMatch, error) {
-	result, err := t.Query(ctx, `
+	result, err := t.Browse(ctx, `
 		SELECT '' AS source, t.status, COUNT(*), CAST(SUM(e.amount_minor) AS bigint), 0
 		FROM bank_file_entries e JOIN transactions t ON t.tenant_id = e.tenant_id AND t.id = e.transaction_id
 		WHERE e.tenant_id = $1 AND e.file_id = $2 GROUP BY t.status

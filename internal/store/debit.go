@@ -189,15 +189,48 @@ func (tx *Tx) ClaimRefund(c payment.Change) {
 }
 
 // ReportedRefunds are refunds that a processor has reported, that went through or are on their way, and that nobody has
-// asked for here: those of a payment, and others that are named after its day.
+// asked for here: those of a payment, and others that give it back by their names.
 func (t Tenant) ReportedRefunds(ctx context.Context, paid payment.Transaction) ([]payment.Transaction, error) {
-	result, err := t.Query(ctx, reportedRefunds, paid.ID, payment.RefundsDay(paid))
-	return db.Collect(result, err, scanTransaction)
+	result, err := t.Query(ctx, `SELECT `+transactions.List("t")+` FROM transactions t WHERE t.tenant_id = $1 AND t.refund_of = $2 AND `+isReported, paid.ID)
+	reported, err := db.Collect(result, err, scanTransaction)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := t.refundsByName(ctx, paid)
+	if err != nil {
+		return nil, err
+	}
+	named, err := findNamed(ctx, t, `SELECT `+transactions.List("t")+` FROM transactions t WHERE t.tenant_id = $1 AND t.id`, ids, nil, scanTransaction)
+	return append(reported, named...), err
 }
 
-var reportedRefunds = `SELECT ` + transactions.List("t") + ` FROM transactions t WHERE t.tenant_id = $1 AND t.refund_of = $2 AND ` + isReported + `
-	UNION ALL SELECT ` + transactions.List("t") + ` FROM transactions t WHERE t.tenant_id = $1 AND t.refund_of IS NULL
-		AND substr(t.merchant_transaction_id, 1, 13) = $3 AND ` + isReported
+// refundsByName are those whose names begin with the payment's day and are ones that its refunds can have. Nearly always there are
+// none of the day; where a file has brought very many, they are gone through in nobody's way.
+func (t Tenant) refundsByName(ctx context.Context, paid payment.Transaction) (ids []uuid.UUID, err error) {
+	result, err := t.Query(ctx, `SELECT t.id`+refundsOfDay+` LIMIT 1`, payment.RefundsDay(paid))
+	if some, err := db.Collect(result, err, scanID); err != nil || len(some) == 0 {
+		return nil, err
+	}
+	result, err = t.Browse(ctx, `SELECT t.id, t.merchant_transaction_id, t.amount_minor`+refundsOfDay+` AND `+isReported, payment.RefundsDay(paid))
+	type named struct {
+		id     uuid.UUID
+		name   string
+		amount payment.Minor
+	}
+	all, err := db.Collect(result, err, func(r db.Rows) (n named, err error) { return n, r.Scan(&n.id, &n.name, &n.amount) })
+	names := map[payment.Minor][]string{}
+	for _, n := range all {
+		if !has(names, n.amount) {
+			names[n.amount] = payment.AllRefunds(paid, n.amount)
+		}
+		if slices.Contains(names[n.amount], n.name) {
+			ids = append(ids, n.id)
+		}
+	}
+	return ids, err
+}
+
+const refundsOfDay = ` FROM transactions t WHERE t.tenant_id = $1 AND t.type = 'sdd_refund' AND t.refund_of IS NULL AND substr(t.merchant_transaction_id, 1, 13) = $2`
 
 const isReported = `t.type = 'sdd_refund' AND t.source IN ('csv_import', 'webhook') AND t.status IN ('approved', 'pending')`
 

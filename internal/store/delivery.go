@@ -247,15 +247,15 @@ func (f FailedEvents) args() []any {
 	return []any{f.TenantID, f.ProfileID, max(0, f.From.UnixMicro()), db.Micros(f.Before), f.After}
 }
 
-// Failed gives the first of them, in order.
+// Failed gives the first of them, in order. No index knows when they were created.
 func (s *Store) Failed(ctx context.Context, f FailedEvents, limit int) ([]uuid.UUID, error) {
-	result, err := s.Query(ctx, `SELECT id`+failedEvents+` ORDER BY id LIMIT $6`, append(f.args(), limit)...)
+	result, err := s.Browse(ctx, f.TenantID, `SELECT id`+failedEvents+` ORDER BY id LIMIT $6`, append(f.args(), limit)...)
 	return db.Collect(result, err, scanID)
 }
 
 // CountFailed counts them.
 func (s *Store) CountFailed(ctx context.Context, f FailedEvents) (int, error) {
-	result, err := s.Query(ctx, `SELECT COUNT(*)`+failedEvents, f.args()...)
+	result, err := s.Browse(ctx, f.TenantID, `SELECT COUNT(*)`+failedEvents, f.args()...)
 	return db.One(result, err, func(r db.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 

@@ -45,10 +45,11 @@ type DayCount struct {
 }
 
 // DayCounts reads what the days from first to last brought, from what is counted with every
-// change: it costs what the days have gateways and campaigns, however many payments there were.
+// change: it costs what the days have gateways, campaigns and reasons, however many payments there were. Reasons of
+// chargebacks are the file's that brings them.
 func DayCounts(ctx context.Context, t store.Tenant, first, last payment.Date) ([]DayCount, error) {
 	const day = `day >= $2 AND day <= $3`
-	result, err := t.Query(ctx, `
+	result, err := t.LaggingQuery(ctx, `
 		SELECT day, gateway_id, campaign_id, currency, kind, reason, CAST(SUM(records) AS BIGINT), CAST(SUM(minor) AS BIGINT) FROM (
 			SELECT day, gateway_id, campaign_id, currency, kind, reason, records, minor FROM count_days WHERE tenant_id = $1 AND `+day+`
 			UNION ALL
