@@ -28,6 +28,8 @@ GOTESTSUM = bin/gotestsum --format=pkgname --format-icons=text --
 ROOMY = GOGC=400
 # They also wait for servers, disks and each other: one package more than there are processors keeps these busy.
 ONE_MORE = -p=$$(($$(getconf _NPROCESSORS_ONLN) + 1))
+# Of each package three for a processor: whoever moves a clock waits until every process may have seen it, and reckons nothing meanwhile.
+MOST_WAIT = -parallel=$$((3 * $$(getconf _NPROCESSORS_ONLN)))
 
 .PHONY: help
 help: ## Show this list
@@ -51,7 +53,7 @@ release: bin/nfpm bin/helm ## Make everything that is published, in dist/: progr
 
 .PHONY: test
 test: test-packages bin/testenv bin/gotestsum ## Install what is missing, then vet and run every test [PKG=./... TESTFLAGS=]
-	@$(ROOMY) $(WITH_SERVERS) $(GOTESTSUM) -vet=all -ldflags='-s -w' $(ONE_MORE) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
+	@$(ROOMY) $(WITH_SERVERS) $(GOTESTSUM) -vet=all -ldflags='-s -w' $(ONE_MORE) $(MOST_WAIT) -count=1 -timeout=15m $(TESTFLAGS) $(PKG)
 
 .PHONY: race
 race: race-packages bin/testenv bin/gotestsum ## Run every test under the race detector [PKG=./... TESTFLAGS=]
