@@ -81,7 +81,7 @@ type dialect struct {
 	analyze string
 	// listed reads the values of a list, "value" each, which is the parameter PLACE, a text in JSON.
 	listed string
-	// young names the tables that have grown and were never counted.
+	// young names the tables that have grown and were never counted, or are twice as large since.
 	young string
 }
 

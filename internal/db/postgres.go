@@ -338,8 +338,8 @@ func (c *postgresConversation) dialect() dialect {
 		shareLocked: ` FOR SHARE OF TABLE`,
 		analyze:     `ANALYZE `,
 		listed:      `json_array_elements_text(CAST(CAST(PLACE AS text) AS json)) AS value`,
-		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND last_analyze IS NULL
-			AND last_autoanalyze IS NULL AND n_live_tup >= 500`,
+		young: `SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND n_live_tup >= 500 AND (
+			last_analyze IS NULL AND last_autoanalyze IS NULL OR n_mod_since_analyze > n_live_tup / 2 AND n_live_tup < 100000)`,
 	}
 }
 
