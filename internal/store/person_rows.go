@@ -72,7 +72,7 @@ func (s *Store) personalBatch(query reads, tenantID uuid.UUID, t PersonalTable, 
 	if isSealed {
 		list += ", " + sealed.purpose + ", " + sealed.row
 	}
-	result, err := query(`SELECT `+list+` FROM `+t.Name+` WHERE tenant_id = $1 AND `+column+` IN `+db.Placeholders(2, 1, len(values)),
+	result, err := query(`SELECT `+list+` FROM `+t.Name+` WHERE tenant_id = $1 AND `+column+` IN `+db.Placeholders(2, 1, len(values))+` ORDER BY `+column,
 		append([]any{tenantID}, values...)...)
 	return db.Collect(result, err, func(r db.Rows) (PersonalRow, error) {
 		read, into := make([]any, len(shown)), make([]any, len(shown), len(shown)+2)
