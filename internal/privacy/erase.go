@@ -63,6 +63,9 @@ func (p *Privacy) eraseOnce(ctx context.Context, who *store.Person, now time.Tim
 	if err != nil {
 		return erased, err
 	}
+	if who, err = p.Store.Tenant(who.TenantID).Survey(ctx, who); err != nil {
+		return erased, err
+	}
 	var found *store.Person
 	err = p.Store.Write(ctx, now, func(tx *store.Tx) error {
 		found, err = tx.LockPerson(who)

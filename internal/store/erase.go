@@ -16,29 +16,35 @@ import (
 // from here on no session of the person can be paid, and none can be made, before
 // the unit ends. The lead may have been erased before. What files bring in comes before
 // the unit, or knows of it.
+//
+// Of very many events it takes those of the survey, where everybody would wait for the only writer while they are looked for: they
+// decide nothing, and what has come since is found when the person is erased again.
 func (tx *Tx) LockPerson(p *Person) (*Person, error) {
 	tx.holdMemory(p.TenantID)
-	if p.LeadID == uuid.Nil {
-		again := &Person{TenantID: p.TenantID, email: p.email, rows: map[string][]uuid.UUID{"transactions": slices.Clone(p.rows["transactions"])}}
-		return again, again.findAll(tx.Query)
+	again := &Person{TenantID: p.TenantID, email: p.email, rows: map[string][]uuid.UUID{"transactions": slices.Clone(p.rows["transactions"])}}
+	if p.LeadID != uuid.Nil {
+		tx.Then(`UPDATE leads SET updated_at = updated_at WHERE tenant_id = $1 AND id = $2`, p.TenantID, p.LeadID)
+		if tx.SkipLocked("sessions") != "" { // where there is one writer nobody else pays meanwhile
+			tx.Then(`UPDATE sessions SET updated_at = updated_at WHERE `+payableOf, p.TenantID, p.LeadID)
+		}
+		var err error
+		if again, err = personOf(p.TenantID, p.LeadID, tx.Query); err != nil {
+			return nil, err
+		}
 	}
-	for _, lock := range []string{
-		`UPDATE leads SET updated_at = updated_at WHERE tenant_id = $1 AND id = $2`,
-		`UPDATE sessions SET updated_at = updated_at WHERE tenant_id = $1 AND lead_id = $2`,
-	} {
-		tx.Then(lock, p.TenantID, p.LeadID)
-	}
-	again, err := personOf(p.TenantID, p.LeadID, tx.Query)
-	if err != nil {
-		return nil, err
+	if p.Count("events") > erasedAtOnce {
+		again.rows["events"] = p.rows["events"]
 	}
 	return again, again.findAll(tx.Query)
 }
 
-// OpenSessions gives the person's sessions that have not ended, as they are.
+// payableOf are those of a lead's sessions that have not ended. The lead's index finds them: a tenant may have more of that status.
+const payableOf = `tenant_id = $1 AND lead_id = $2 AND NOT (status <> 'PENDING' AND status <> 'AWAITING_VERIFICATION')`
+
+// OpenSessions gives the person's sessions that have not ended and are not being verified, as they are.
 func (tx *Tx) OpenSessions(p *Person) ([]payment.Session, error) {
-	return rowsOf(tx.Query, p, "sessions", `SELECT `+Sessions.List("")+` FROM sessions WHERE status = 'PENDING' AND tenant_id = $1 AND id`,
-		func(r db.Rows) (s payment.Session, err error) { return s, r.Scan(Sessions.Fields(&s)...) })
+	result, err := tx.Query(`SELECT `+Sessions.List("")+` FROM sessions WHERE `+payableOf+` AND status = 'PENDING'`, p.TenantID, p.LeadID)
+	return db.Collect(result, err, func(r db.Rows) (s payment.Session, err error) { return s, r.Scan(Sessions.Fields(&s)...) })
 }
 
 // LiveSubscriptions gives those of the person's subscriptions that are billed.

@@ -165,3 +165,42 @@ func TestAnErasureThatWasBrokenOffIsFoundByAddress(t *testing.T) {
 		}
 	})
 }
+
+// TestVeryManyEventsAreLookedForBeforeTheUnit: it took two of SQLite's seconds to look for 200,000 sessions and as many events, and
+// everybody waited for them. What comes between the two is found by the next erasure.
+func TestVeryManyEventsAreLookedForBeforeTheUnit(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		gone, rebills := knowsMuch(t, env, shop, "Walburga")
+		surveyed, err := env.Store.Tenant(shop.ID).Survey(t.Context(), mustKnow(t, env, shop, gone.lead.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Write(t, func(tx *store.Tx) error {
+			tx.AddEvents(shop.ID, []store.EventRow{{
+				Event:   payment.Event{ID: payment.NewID(), Kind: payment.EventTransactionCreated, Key: "transaction.created:" + rebills[0].ID.String() + ":later"},
+				Payload: "Walburga", WebhookProfileID: &shop.Profile.ID,
+			}})
+			return nil
+		})
+		for who, want := range map[*store.Person]int{surveyed: surveyed.Count("events"), mustKnow(t, env, shop, gone.lead.ID): surveyed.Count("events") + 1} {
+			env.Write(t, func(tx *store.Tx) error {
+				found, err := tx.LockPerson(who)
+				if err == nil && found.Count("events") != want {
+					t.Errorf("the unit knows of %d events, want %d", found.Count("events"), want)
+				}
+				return err
+			})
+		}
+	})
+}
+
+func mustKnow(t *testing.T, env *storetest.Env, shop storetest.Shop, leadID uuid.UUID) *store.Person {
+	t.Helper()
+	who, err := env.Store.Tenant(shop.ID).Person(t.Context(), leadID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return who
+}

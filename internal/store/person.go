@@ -71,6 +71,18 @@ func personOf(tenantID, leadID uuid.UUID, query reads) (*Person, error) {
 	return p, err
 }
 
+// Survey finds all that is known of a person, before any unit does.
+func (t Tenant) Survey(ctx context.Context, p *Person) (*Person, error) {
+	all := p
+	if p.LeadID != uuid.Nil {
+		var err error
+		if all, err = t.Person(ctx, p.LeadID); err != nil {
+			return nil, err
+		}
+	}
+	return all, all.findAll(func(sql string, args ...any) (db.Rows, error) { return t.store.Browse(ctx, t.ID, sql, args...) })
+}
+
 // PersonByEmail finds somebody by address: a lead, one whose erasure was broken off, or
 // whom files alone know.
 func (t Tenant) PersonByEmail(ctx context.Context, email string) (*Person, error) {
@@ -120,7 +132,7 @@ func (p *Person) findAll(query reads) error {
 
 // find finds those of one table, when those of the tables before it are known.
 func (p *Person) find(t PersonalTable, query reads) error {
-	if !t.ByID {
+	if !t.ByID || t.Name == "events" && p.Count(t.Name) > 0 { // or they were found before
 		return nil
 	}
 	for _, link := range t.Rows {
