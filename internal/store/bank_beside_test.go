@@ -60,6 +60,28 @@ func TestWhatIsHeldBackWaitsForNoFile(t *testing.T) {
 	})
 }
 
+// TestARebillWaitsForItsOwnSubscription: that another one of the merchant's has ended stops nobody else's.
+func TestARebillWaitsForItsOwnSubscription(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		rebill := func() payment.Transaction {
+			paid := env.Settled(t, shop, storetest.WithTerms(storetest.Monthly))
+			waiting := awaitingFile(t, env, shop)
+			env.Exec(t, `UPDATE transactions SET type = 'sdd_rebill', subscription_id = $2 WHERE id = $1`, waiting.ID.String(), paid.Subscription.ID.String())
+			waiting.SubscriptionID = &paid.Subscription.ID
+			return waiting
+		}
+		live, ended := rebill(), rebill()
+		env.Exec(t, `UPDATE subscriptions SET status = 'CANCELLED' WHERE id = $1`, ended.SubscriptionID.String())
+		waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), shop.Gateway.ID, store.BankDebits,
+			store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
+		if err != nil || len(waiting) != 1 || waiting[0].TransactionID != live.ID {
+			t.Errorf("%d wait: %v", len(waiting), err)
+		}
+	})
+}
+
 // TestWhatABankHasBookedOfAFileIsOfWhatWasInIt, by the name of the file or of the payment's block in it.
 func TestWhatABankHasBookedOfAFileIsOfWhatWasInIt(t *testing.T) {
 	t.Parallel()
