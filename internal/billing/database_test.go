@@ -171,3 +171,48 @@ func TestWhoIsInterruptedSetsNobodyAside(t *testing.T) {
 		}
 	})
 }
+
+// TestARebillWhoseSetUpCannotBeReadStaysOpen: it is claimed, and its gateway is asked about it later.
+func TestARebillWhoseSetUpCannotBeReadStaysOpen(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+	sub := d.due(t)
+	d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Name = "read anew" })
+	d.Env.Exec(t, `ALTER TABLE setup_records RENAME TO hidden`)
+	_, err := d.Billing.RunDue(t.Context(), d.Time.Now())
+	d.Env.Exec(t, `ALTER TABLE hidden RENAME TO setup_records`)
+	if rebills := d.rebills(t, sub); err == nil || len(rebills) != 1 || !rebills[0].InFlight() || len(d.Gateway.Submitted()) != 1 {
+		t.Errorf("%d payments were sent, the rebills are %+v: %v", len(d.Gateway.Submitted()), rebills, err)
+	}
+}
+
+// TestWhatCannotBePreparedIsToldOf: payers would not hear of a collection in time, and nobody would know.
+func TestWhatCannotBePreparedIsToldOf(t *testing.T) {
+	t.Parallel()
+	prepare := func(t *testing.T, d desk) error { _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); return err }
+	next := func(t *testing.T, d desk) error {
+		_, _, err := d.NextPreparation(t.Context(), d.Time.Now())
+		return err
+	}
+	for name, c := range map[string]struct {
+		table string
+		act   func(*testing.T, desk) error
+	}{
+		"which accounts there are":        {"setup_records", prepare},
+		"that a collection is announced":  {"events", prepare},
+		"at which accounts is more to do": {"setup_records", next},
+		"when a subscription is next":     {"subscriptions", next},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(checkouttest.Open(t, storetest.SQLite(t), checkouttest.WithNotice(noticeDays)))
+			sub := d.Subscribed(t)
+			d.Gateway.Answer(takenIn)
+			d.Time.Set(sub.NextBillingDate.Start().AddDate(0, 0, -noticeDays))
+			d.Env.Exec(t, `ALTER TABLE `+c.table+` RENAME TO hidden`)
+			if err := c.act(t, d); err == nil {
+				t.Error("all is well")
+			}
+		})
+	}
+}
