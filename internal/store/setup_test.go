@@ -342,3 +342,18 @@ func TestASetupIsReadForAllWhoComeAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatATenantHasSetUpTakesRoomFromItAlone: another one may set up as much.
+func TestWhatATenantHasSetUpTakesRoomFromItAlone(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		full, other := env.Shop(t), env.Shop(t)
+		env.Exec(t, `UPDATE setup_records SET secrets = $1 WHERE id = $2`, strings.Repeat("x", 8<<20), full.Gateway.ID.String())
+		for tenantID, want := range map[uuid.UUID]error{full.ID: store.ErrSetupFull, other.ID: nil} {
+			err := env.TryWrite(t, func(tx *store.Tx) error { tx.RequireSetupRoom(tenantID); return nil })
+			if !errors.Is(err, want) {
+				t.Errorf("it gave %v, want %v", err, want)
+			}
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
@@ -108,6 +109,7 @@ func TestWhatIsDueAndCannotBeReadIsToldOf(t *testing.T) {
 			"RebillPauses": func() error { _, err := env.Store.RebillPauses(t.Context()); return err },
 			"SetupVersion": func() error { _, err := env.Store.SetupVersion(t.Context(), shop.ID); return err },
 			"ClockOffset":  func() error { _, err := env.Store.ClockOffset(t.Context()); return err },
+			"Environment":  func() error { return env.Store.CheckEnvironment(t.Context(), merchant.Sandbox) },
 			"Erase": func() error {
 				return erase(t, env, shop.ID, who.lead.ID, func(payload string) (string, error) { return payload, nil })
 			},
@@ -118,7 +120,49 @@ func TestWhatIsDueAndCannotBeReadIsToldOf(t *testing.T) {
 			}
 		}
 		spoil(t, env, map[string]string{
-			"transactions": "type", "rebill_pauses": "reason", "tenants": "setup_version", "service_clock": "offset_us", "events": "payload",
+			"transactions": "type", "rebill_pauses": "reason", "tenants": "setup_version", "service_clock": "offset_us", "events": "payload", "deployment": "environment",
+		})
+		for name, ask := range asks {
+			if err := ask(); err == nil {
+				t.Errorf("%s reads what cannot be read", name)
+			}
+		}
+	})
+}
+
+// TestWhatIsLookedUpAndCannotBeReadIsToldOf: whose a record is, what was made under a key, whose pages may ask, what is billed, and
+// where the trail of what was done ends.
+func TestWhatIsLookedUpAndCannotBeReadIsToldOf(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		env.Settled(t, shop, storetest.WithTerms(storetest.Monthly))
+		key := store.RequestKey{Scope: shop.ID, Key: "key", RequestHash: "hash", At: env.Now}
+		env.Write(t, func(tx *store.Tx) error {
+			tx.Remember(key, payment.NewID())
+			tx.Audit(store.Deed{Action: "gateway.change", ObjectType: "gateway", ObjectID: shop.Gateway.ID.String(), TenantID: shop.ID})
+			return nil
+		})
+		if _, err := env.Store.ChainAudit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		asks := map[string]func() error{
+			"AllowedOrigins": func() error { _, err := env.Store.AllowedOrigins(t.Context(), shop.Number); return err },
+			"RecordOwner":    func() error { _, _, _, err := env.Store.RecordOwner(t.Context(), shop.Gateway.ID); return err },
+			"Remembered":     func() error { _, err := env.Store.Remembered(t.Context(), key); return err },
+			"SubscriptionsDue": func() error {
+				_, err := env.Store.SubscriptionsDue(t.Context(), env.Now.AddDate(1, 0, 0), 10)
+				return err
+			},
+			"VerifyAudit": func() error { _, _, err := env.Store.VerifyAudit(t.Context()); return err },
+		}
+		for name, ask := range asks {
+			if err := ask(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		spoil(t, env, map[string]string{
+			"tenants": "allowed_origins", "setup_records": "kind", "idempotency_keys": "request_hash", "subscriptions": "currency", "audit_chain": "head",
 		})
 		for name, ask := range asks {
 			if err := ask(); err == nil {
