@@ -154,6 +154,14 @@ func personReads(t *testing.T, env *storetest.Env, shop storetest.Shop) map[stri
 			_, err := scope.Person(ctx, person.ID)
 			return found(true, err)
 		},
+		"Survey": func(ctx context.Context, scope store.Tenant) int {
+			who, err := env.Store.Tenant(shop.ID).PersonByEmail(ctx, person.Email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := scope.Survey(ctx, who)
+			return found(err == nil && all.Count("sessions") > 0, err)
+		},
 		"PersonByEmail": func(ctx context.Context, scope store.Tenant) int {
 			_, err := scope.PersonByEmail(ctx, person.Email)
 			return found(true, err)

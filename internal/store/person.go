@@ -80,7 +80,11 @@ func (t Tenant) Survey(ctx context.Context, p *Person) (*Person, error) {
 			return nil, err
 		}
 	}
-	return all, all.findAll(func(sql string, args ...any) (db.Rows, error) { return t.store.Browse(ctx, t.ID, sql, args...) })
+	err := all.findAll(func(sql string, args ...any) (db.Rows, error) { return t.store.Browse(ctx, t.ID, sql, args...) })
+	if err == nil && !all.HasRows() {
+		err = ErrNoLead
+	}
+	return all, err
 }
 
 // PersonByEmail finds somebody by address: a lead, one whose erasure was broken off, or
