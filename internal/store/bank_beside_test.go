@@ -46,12 +46,18 @@ func TestTheDaysOfLostDebitsAreThoseOfTheirAccount(t *testing.T) {
 	})
 }
 
+// TestWhatIsHeldBackWaitsForNoFile until it is released itself.
 func TestWhatIsHeldBackWaitsForNoFile(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 		shop := env.Shop(t)
 		free, held := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
-		env.Write(t, func(tx *store.Tx) error { tx.HoldCollection(shop.ID, held.ID); return nil })
+		env.Write(t, func(tx *store.Tx) error {
+			tx.HoldCollection(shop.ID, free.ID)
+			tx.HoldCollection(shop.ID, held.ID)
+			return nil
+		})
+		env.Write(t, func(tx *store.Tx) error { tx.ReleaseCollection(shop.ID, free.ID); return nil })
 		waiting, err := env.Store.Tenant(shop.ID).Collectibles(t.Context(), shop.Gateway.ID, store.BankDebits,
 			store.CollectibleUntil{TakenAt: storetest.Start.Add(time.Hour)}, uuid.Nil, 10)
 		if err != nil || len(waiting) != 1 || waiting[0].TransactionID != free.ID {
