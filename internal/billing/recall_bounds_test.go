@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store/storetest"
 )
@@ -107,4 +108,35 @@ func TestTheLastPeriodThatIsRecalledBesideALostOne(t *testing.T) {
 			t.Errorf("the books have %+v", rebills)
 		}
 	})
+}
+
+// TestARecallWithoutASetUpIsNotDone for what is owed and not due either: nobody could say whom to ask.
+func TestARecallWithoutASetUpIsNotDone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+	d.due(t)
+	d.Gateway.Answer(declined)
+	d.bill(t, 1)
+	d.restore(t)
+	d.SetGateway(t, d.Shop, func(a *merchant.GatewayAccount) { a.Name = "read anew" })
+	d.Env.Exec(t, `ALTER TABLE setup_records RENAME TO hidden`)
+	if err := d.Recall(t.Context(), d.Time.Now()); err == nil {
+		t.Error("the recall is done")
+	}
+}
+
+// TestWhetherSomebodyElseIsAboutToBill is told of what is due, and not of what could not be read.
+func TestWhetherSomebodyElseIsAboutToBill(t *testing.T) {
+	t.Parallel()
+	d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
+	sub := d.Subscribed(t)
+	for at, want := range map[time.Time]bool{d.Time.Now(): false, sub.NextBillingDate.Start(): true} {
+		if is, err := d.IsBilledElsewhere(t.Context(), at); is != want || err != nil {
+			t.Errorf("at %s: %t, %v", at, is, err)
+		}
+	}
+	d.Env.Exec(t, `ALTER TABLE rebill_pauses RENAME TO hidden`)
+	if is, err := d.IsBilledElsewhere(t.Context(), d.Time.Now()); is || err == nil {
+		t.Errorf("without an answer: %t, %v", is, err)
+	}
 }
