@@ -25,7 +25,8 @@ func (tx *Tx) LockPerson(p *Person) (*Person, error) {
 	if p.LeadID != uuid.Nil {
 		tx.Then(`UPDATE leads SET updated_at = updated_at WHERE tenant_id = $1 AND id = $2`, p.TenantID, p.LeadID)
 		if tx.SkipLocked("sessions") != "" { // where there is one writer nobody else pays meanwhile
-			tx.Then(`UPDATE sessions SET updated_at = updated_at WHERE `+payableOf, p.TenantID, p.LeadID)
+			tx.Then(`UPDATE sessions SET updated_at = updated_at WHERE tenant_id = $1 AND lead_id = $2 AND status IN ('PENDING', 'AWAITING_VERIFICATION')`,
+				p.TenantID, p.LeadID)
 		}
 		var err error
 		if again, err = personOf(p.TenantID, p.LeadID, tx.Query); err != nil {
@@ -38,14 +39,15 @@ func (tx *Tx) LockPerson(p *Person) (*Person, error) {
 	return again, again.findAll(tx.Query)
 }
 
-// payableOf are those of a lead's sessions that have not ended. The lead's index finds them: a tenant may have more of that status.
-const payableOf = `tenant_id = $1 AND lead_id = $2 AND NOT (status <> 'PENDING' AND status <> 'AWAITING_VERIFICATION')`
-
 // OpenSessions gives the person's sessions that have not ended and are not being verified, as they are.
 func (tx *Tx) OpenSessions(p *Person) ([]payment.Session, error) {
-	result, err := tx.Query(`SELECT `+Sessions.List("")+` FROM sessions WHERE `+payableOf+` AND status = 'PENDING'`, p.TenantID, p.LeadID)
+	result, err := tx.Query(openSessions, p.TenantID, p.LeadID)
 	return db.Collect(result, err, func(r db.Rows) (s payment.Session, err error) { return s, r.Scan(Sessions.Fields(&s)...) })
 }
+
+// openSessions is found by the lead. The status is a condition that no index serves: SQLite would go through all that the tenant
+// has of it.
+var openSessions = `SELECT ` + Sessions.List("") + ` FROM sessions WHERE tenant_id = $1 AND lead_id = $2 AND NOT status <> 'PENDING'`
 
 // LiveSubscriptions gives those of the person's subscriptions that are billed.
 func (tx *Tx) LiveSubscriptions(p *Person) ([]payment.Subscription, error) {

@@ -31,6 +31,9 @@ func (m Match) Statements() []string {
 // RepeatedStatement is how lines are found that repeat an earlier one.
 func (s *Store) RepeatedStatement() string { return s.dropping().repeated }
 
+// OpenSessionsStatement is how the sessions of a person are found that can be paid.
+var OpenSessionsStatement = openSessions
+
 // UnlinkedStatement is how a payment that is brought in finds its chargeback.
 var UnlinkedStatement = `SELECT ` + Chargebacks.List("") + ` FROM chargebacks WHERE tenant_id = $1` + unlinked
 

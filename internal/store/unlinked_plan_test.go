@@ -34,3 +34,14 @@ func wantIndexes(t *testing.T, plan string) {
 		}
 	}
 }
+
+// TestAPersonsOpenSessionsAreFoundByTheLead: by their status SQLite went through all sessions of the tenant that await payment, while
+// everybody waited for its writer.
+func TestAPersonsOpenSessionsAreFoundByTheLead(t *testing.T) {
+	t.Parallel()
+	env := storetest.SQLite(t)
+	plan := env.Explain(t, store.OpenSessionsStatement, []any{env.Tenant(t).ID.String(), payment.NewID().String()})
+	if wantIndexes(t, plan); !strings.Contains(plan, "lead_id=?") {
+		t.Errorf("the lead's index is not used:\n%s", plan)
+	}
+}
