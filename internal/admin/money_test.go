@@ -128,3 +128,13 @@ func compactJSON(t *testing.T, value any) string {
 	}
 	return string(text)
 }
+
+// TestAPaymentThatWasNeverSentIsShown: no gateway has answered it, and its documents say so.
+func TestAPaymentThatWasNeverSentIsShown(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		id := s.Pay(t, s.Create(t, apptest.Direct()), apptest.GatewayUnavailable).Want(t, http.StatusOK, nil).Text(t, "transaction.id")
+		wantTransaction(t, s, id, apptest.Fields{"status": "declined", "date_processed": nil})
+		s.Do(t, operator(transactions, nil)).Want(t, http.StatusOK, apptest.Fields{"results.0.id": id, "results.0.date_processed": nil})
+	})
+}

@@ -59,8 +59,7 @@ func (c *Checkout) refunded(ctx context.Context, tenantID, id uuid.UUID) (paymen
 }
 
 func (c *Checkout) refund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, req RefundRequest, key store.RequestKey) (payment.Transaction, error) {
-	sendBefore := clock.Within(c.Own, c.sendWindow())
-	claimed, client, err := c.claimRefund(ctx, setup, transactionID, req, key)
+	claimed, client, sendBefore, err := c.claimRefund(ctx, setup, transactionID, req, key)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
@@ -99,8 +98,11 @@ func (c *Checkout) checkPayable(ctx context.Context, setup *merchant.Setup, paid
 }
 
 // claimRefund sets the amount aside before the gateway hears of the refund. Who
-// loses to another refund or to a chargeback looks again at what is left.
-func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, req RefundRequest, key store.RequestKey) (claimed payment.Change, client *gateway.Client, err error) {
+// loses to another refund or to a chargeback looks again at what is left, and has as much
+// time to send it as if there had been no other: the claim that is written is the last one.
+func (c *Checkout) claimRefund(
+	ctx context.Context, setup *merchant.Setup, transactionID uuid.UUID, req RefundRequest, key store.RequestKey,
+) (claimed payment.Change, client *gateway.Client, sendBefore clock.Deadline, err error) {
 	err = retry(func() error {
 		now := c.now()
 		paid, err := c.Store.Tenant(setup.Tenant.ID).Debit(ctx, transactionID)
@@ -125,7 +127,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 		if claimed.Refund.MerchantTransactionID, err = c.refundReference(ctx, claimed); err != nil {
 			return err
 		}
-		claimed.Refund.Attempt.Silence = c.silence()
+		sendBefore, claimed.Refund.Attempt.Silence = clock.Within(c.Own, c.sendWindow()), c.silence()
 		return c.Store.Write(ctx, now, func(tx *store.Tx) error {
 			tx.Remember(key, claimed.Refund.ID)
 			tx.ClaimRefund(claimed)
@@ -136,7 +138,7 @@ func (c *Checkout) claimRefund(ctx context.Context, setup *merchant.Setup, trans
 	if errors.Is(err, store.ErrStale) {
 		err = errRefundedByRace
 	}
-	return claimed, client, err
+	return claimed, client, sendBefore, err
 }
 
 // refundDeed is what somebody has done who had a payment given back.

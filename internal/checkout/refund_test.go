@@ -170,6 +170,45 @@ func TestRefundsAtOnceGiveBackNoMoreThanWasCollected(t *testing.T) {
 	})
 }
 
+// overtaken is a process's own clock by which somebody else's refund, and six seconds, come in between at the first look.
+type overtaken struct {
+	now    time.Time
+	others func()
+}
+
+func (o *overtaken) Now() time.Time {
+	if others := o.others; others != nil {
+		looked := o.now
+		o.others = nil
+		others()
+		o.now = o.now.Add(6 * time.Second)
+		return looked
+	}
+	return o.now
+}
+
+// TestARefundThatComesSecondHasItsTime: its claim is written when it was its turn, and the
+// gateway hears of it although it could not have been sent so long after it was asked for.
+func TestARefundThatComesSecondHasItsTime(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		paid := till.Paid(t, approved)
+		refund := func() {
+			t.Helper()
+			amount := payment.Minor(1_00)
+			got, err := till.Refund(t.Context(), till.Shop.ID, paid.Transaction.ID, checkout.RefundRequest{AmountMinor: &amount}, store.RequestKey{})
+			if err != nil || got.Status != payment.TransactionApproved {
+				t.Errorf("a refund is %s: %v", got.Status, err)
+			}
+		}
+		till.Own = &overtaken{time.Now(), refund}
+		refund()
+		if sent := len(till.Gateway.Refunded()); sent != 2 {
+			t.Errorf("%d refunds were sent", sent)
+		}
+	})
+}
+
 // TestARefundThatWasForgottenIsTheSameAgain asks for refunds that a restored database
 // does not know any more: in another order, under other keys, as whoever repeats them would.
 func TestARefundThatWasForgottenIsTheSameAgain(t *testing.T) {

@@ -29,7 +29,8 @@ type Transaction struct {
 	CreatedAt             time.Time `json:"created_at"`
 	UpdatedAt             time.Time `json:"updated_at"`
 
-	// These are there in Client.Transaction and Client.Refund alone.
+	// These are there in Client.Transaction and Client.Refund alone, where DateProcessed is
+	// zero as long as the gateway has not answered.
 	SequenceType     string   `json:"sequence_type"`
 	RefundOf         string   `json:"refund_of"`
 	RefundedAmount   string   `json:"refunded_amount"`

@@ -146,7 +146,7 @@ export interface Transaction {
   amount: string;
   currency: string;
   date_processed: string;
-  iban: string;
+  iban: string | null;
   bic: string | null;
   customer_email_csv: string | null;
   customer_name_csv: string | null;
@@ -161,7 +161,8 @@ export interface Transaction {
   updated_at: string;
 }
 
-export interface TransactionDetail extends Transaction {
+export interface TransactionDetail extends Omit<Transaction, "date_processed"> {
+  date_processed: string | null;
   sequence_type: "FRST" | "RCUR" | null;
   attempt_number: number;
   refund_of: string | null;
