@@ -108,7 +108,7 @@ func TestLogosOfManyHosts(t *testing.T) {
 		if !r.Close {
 			staying.Add(1) // the connection is kept, and nobody would ever close it
 		}
-		w.Header().Set("Content-Type", "image/svg+xml")
+		w.Header().Set("Content-Type", "image/png")
 		_, _ = w.Write(make([]byte, maxLogo))
 	}))
 	t.Cleanup(host.Close)
