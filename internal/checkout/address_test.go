@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/payment"
 	"sepad/internal/store/storetest"
 )
 
@@ -58,4 +59,20 @@ func TestAPayerWhoGivesNoAddressTakesNoneAway(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnAccountThatNeedsAnAddressIsNotDebitedWithout: the bank would refuse it, and the attempt would be used up.
+func TestAnAccountThatNeedsAnAddressIsNotDebitedWithout(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	in := till.Payment(till.Session(t, func(d *storetest.Draft) { d.Lead.Address, d.Lead.City = "Weg 2", "" }))
+	in.Instrument = till.Instrument("CH93 0076 2011 6238 5295 7", "Anna Müller", payment.Fields{})
+	till.Gateway.Answer(approved)
+	if _, err := till.Pay(t.Context(), in); payment.KindOf(err) != payment.Invalid || len(till.Gateway.Submitted()) != 0 {
+		t.Errorf("%d payments were sent: %v", len(till.Gateway.Submitted()), err)
+	}
+	in.Address, in.City = "Gasse 1", "Bern"
+	if _, err := till.Pay(t.Context(), in); err != nil || till.Gateway.Submitted()[0].Instrument.IBAN.Electronic() != "CH9300762011623852957" {
+		t.Errorf("with one: %v", err)
+	}
 }

@@ -180,6 +180,28 @@ func TestAChargebackThatItsProcessorAloneCanName(t *testing.T) {
 	})
 }
 
+// TestOneOfTwoChargebacksIsThePayments: a processor has told of one return by two names before the payment was known, and money
+// comes back once.
+func TestOneOfTwoChargebacksIsThePayments(t *testing.T) {
+	t.Parallel()
+	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
+		later := payment.Transaction{MerchantTransactionID: "TXN-later", AmountMinor: 49_00, Currency: "EUR"}
+		setup, byTheirs := till.Setup(t, till.Shop), report(later)
+		byTheirs.MerchantTransactionID, byTheirs.GatewayReference = "", "GW-"+later.MerchantTransactionID
+		take(t, till, setup, report(later), byTheirs)
+		paid := broughtIn(t, till, later.MerchantTransactionID, payment.TransactionApproved)
+		if err := till.LinkChargebacks(t.Context(), setup, paid.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := till.LinkChargebacks(t.Context(), setup, paid.ID); !errors.Is(err, payment.ErrChargedBack) {
+			t.Errorf("the other one: %v", err)
+		}
+		if n := till.Env.Count(t, "chargebacks WHERE transaction_id IS NOT NULL"); n != 1 || till.Env.Count(t, "chargebacks") != 2 {
+			t.Errorf("%d of %d chargebacks are the payment's", n, till.Env.Count(t, "chargebacks"))
+		}
+	})
+}
+
 // TestAPaymentThatComesInBesideItsChargeback has been looked for before it was there, and is looked for again.
 func TestAPaymentThatComesInBesideItsChargeback(t *testing.T) {
 	t.Parallel()

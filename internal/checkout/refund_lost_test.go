@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"strings"
 	"testing"
 
 	"sepad/internal/checkout"
@@ -31,6 +32,9 @@ func TestRefundsThatTheBankStillHas(t *testing.T) {
 		}
 		if err := reopen(2, first, rest); err != nil {
 			t.Fatal(err)
+		}
+		if told := strings.Count(till.Log(), "a refund that the bank has is one that was lost"); told != 2 {
+			t.Errorf("the operator hears of %d", told)
 		}
 		if err := reopen(0, first, rest); err != nil {
 			t.Errorf("those that are there: %v", err)

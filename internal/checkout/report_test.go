@@ -24,8 +24,9 @@ func TestReportsTogether(t *testing.T) {
 			{TransactionID: collected.Transaction.ID, Outcome: approved},
 			{TransactionID: first.Transaction.ID, Outcome: approved},
 		}
-		before := till.Events(t)
-		said, err := till.SettleReported(t.Context(), till.Setup(t, till.Shop), reports)
+		before, wrote := till.Events(t), 0
+		along := func(*store.Tx) { wrote++ }
+		said, err := till.SettleReportedWith(t.Context(), till.Setup(t, till.Shop), reports, along)
 		if err != nil || len(said) != len(reports) {
 			t.Fatalf("%v: %v", said, err)
 		}
@@ -46,8 +47,11 @@ func TestReportsTogether(t *testing.T) {
 		if told := till.Events(t)[kind] - before[kind]; told != 3 {
 			t.Errorf("%d changes were told of three", told)
 		}
-		if _, err := till.SettleReported(t.Context(), till.Setup(t, till.Shop), reports[:1]); err != nil {
-			t.Errorf("the same report again: %v", err)
+		if wrote != 0 {
+			t.Error("beside what was refused something is written that must not be")
+		}
+		if _, err := till.SettleReportedWith(t.Context(), till.Setup(t, till.Shop), reports[:1], along); err != nil || wrote == 0 {
+			t.Errorf("the same report again, with what goes along written %d times: %v", wrote, err)
 		}
 		if again := till.Events(t)[kind] - before[kind]; again != 3 {
 			t.Errorf("the same report again tells of %d changes", again-3)

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"sepad/internal/checkout/checkouttest"
+	"sepad/internal/merchant"
 	"sepad/internal/payment"
+	"sepad/internal/store/storetest"
 )
 
 // TestWhereASessionStands asks after every answer that a payment can have, as a merchant does whose own answer was lost.
@@ -74,4 +76,15 @@ func TestASessionWhoseOutcomeIsUnknownSaysSo(t *testing.T) {
 			t.Errorf("once it is known: %q of a session that is %s: %v", stands.Status, stands.SessionStatus, err)
 		}
 	})
+}
+
+// TestASessionWhoseAccountCannotBeUsedIsNotEmpty: its merchant would take it for one that nobody has paid.
+func TestASessionWhoseAccountCannotBeUsedIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	paid := till.Paid(t, approved)
+	till.SetGateway(t, till.Shop, func(a *merchant.GatewayAccount) { a.Adapter = "of a later version" })
+	if stands, err := till.Standing(t.Context(), till.Shop.ID, paid.Session.Token); err == nil {
+		t.Errorf("it stands at %q, %q", stands.SessionStatus, stands.Status)
+	}
 }
