@@ -56,13 +56,16 @@ func create(t *testing.T, till *checkouttest.Till, req checkout.CreateRequest) p
 func TestASessionIsWhatItsCampaignSays(t *testing.T) {
 	t.Parallel()
 	checkouttest.Each(t, func(t *testing.T, till *checkouttest.Till) {
-		s, shop := create(t, till, order(till)), till.Shop
+		s, shop := create(t, till, order(till, func(r *checkout.CreateRequest) { r.TenantReferenceID = new("order 17") })), till.Shop
 		storetest.Equal(t, s.Terms, shop.Offer.Terms)
 		if *s.CampaignID != shop.Campaign.ID || *s.OfferID != shop.Offer.ID || s.GatewayID != shop.Gateway.ID || *s.HostedPageID != shop.HostedPage.ID || *s.WebhookProfileID != shop.Profile.ID {
 			t.Error("it refers to other records")
 		}
 		if s.MaxAttempts != shop.Campaign.MaxPaymentAttempts || s.AcceptanceMode != shop.Campaign.AcceptanceMode || !s.ExpiresAt.Equal(till.Time.Now().Add(shop.Campaign.SessionTTL)) {
 			t.Errorf("%d attempts, %s, until %s", s.MaxAttempts, s.AcceptanceMode, s.ExpiresAt)
+		}
+		if s.TenantReferenceID == nil || *s.TenantReferenceID != "order 17" {
+			t.Error("it does not go by its merchant's reference")
 		}
 		if s.Status != payment.SessionPending || !s.HoldsLead || s.CustomerIP != "192.0.2.9" || s.MandateReference == "" || !s.CreatedAt.Equal(till.Time.Now()) {
 			t.Errorf("it is %s, made at %s", s.Status, s.CreatedAt)

@@ -123,6 +123,20 @@ func interruptReports(t *testing.T, till *checkouttest.Till) {
 			t.Errorf("one that is under way is given back: %v", err)
 		}
 	})
+	t.Run("refunds that a bank has", func(t *testing.T) {
+		paid, setup := till.Paid(t, approved).Transaction, till.Setup(t, till.Shop)
+		lost := make([]store.Adopted, 2)
+		for i := range lost {
+			lost[i] = store.Adopted{EndToEndID: payment.RefundReference(paid, 1_00, i), AmountMinor: 1_00}
+		}
+		checkouttest.Interrupt(t, func(ctx context.Context) error {
+			_, err := till.ReopenRefunds(ctx, setup, paid.ID, lost)
+			return err
+		}, never)
+		if n := till.Env.Count(t, "transactions WHERE refund_of = '"+paid.ID.String()+"'"); n != len(lost) {
+			t.Errorf("%d of them are known", n)
+		}
+	})
 	t.Run("a processor's file", func(t *testing.T) {
 		paid, setup := till.Paid(t, pending), till.Setup(t, till.Shop)
 		checkouttest.Interrupt(t, func(ctx context.Context) error {

@@ -100,6 +100,15 @@ func TestWhatCouldNotBeReadIsNotDone(t *testing.T) {
 				t.Errorf("asked about %d, %d set aside: %v", n, till.Aside.Len(till.World.Now()), err)
 			}
 		})
+		taken := till.Paid(t, pending)
+		till.Env.Exec(t, `UPDATE transactions SET settle_due_at = 1 WHERE id = $1`, taken.Transaction.ID.String())
+		without(t, till, "orders", func() {
+			patience, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if n, err := till.RunDue(patience, till.Time.Now()); n != 0 || err != nil || till.Aside.Len(till.World.Now()) != 2 {
+				t.Errorf("settled %d, %d set aside: %v", n, till.Aside.Len(till.World.Now()), err)
+			}
+		})
 	})
 }
 
@@ -139,6 +148,19 @@ func TestASandboxThatCannotReportSaysSo(t *testing.T) {
 	till.Announcements = func(context.Context, time.Time, int) ([]gateway.Announcement, error) { return nil, broken }
 	if _, err := till.RunDue(t.Context(), till.Time.Now()); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+	till.NextAnnouncement = func(_ context.Context, after time.Time) (time.Time, bool, error) {
+		return after.Add(time.Second), true, broken
+	}
+	till.Session(t, storetest.ExpiresIn(time.Hour))
+	for _, after := range []time.Duration{0, time.Hour} { // before what runs out, and alone
+		if _, _, err := till.NextDue(t.Context(), till.Time.Now().Add(after)); !errors.Is(err, broken) {
+			t.Errorf("what is due after %s: %v", after, err)
+		}
+	}
+	till.NextAnnouncement = func(context.Context, time.Time) (time.Time, bool, error) { return time.Time{}, false, broken }
+	if _, _, err := till.NextDue(t.Context(), till.Time.Now()); !errors.Is(err, broken) {
+		t.Errorf("where the sandbox has nothing to say: %v", err)
 	}
 	unwritten := errors.New("the ledger cannot be written")
 	till.Announcements = func(context.Context, time.Time, int) ([]gateway.Announcement, error) {

@@ -8,6 +8,7 @@ import (
 	"sepad/internal/checkout/checkouttest"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/store/storetest"
 )
 
 // TestRefundsThatTheBankStillHas: a restored database has lost them, and opens each under the name that the bank knows, once, and
@@ -55,6 +56,22 @@ func TestRefundsThatTheBankStillHas(t *testing.T) {
 			}
 		}
 	}, checkouttest.WithNotice(3))
+}
+
+// TestOneThatWasOpenedMayBeTheLast: where its payment cannot be read any more nobody knows what is left of it.
+func TestOneThatWasOpenedMayBeTheLast(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	setup, paid := till.Setup(t, till.Shop), till.Paid(t, approved).Transaction
+	till.Env.Exec(t, `CREATE TRIGGER spoilt AFTER UPDATE ON transactions WHEN NEW.type = 'sdd_refund'
+		BEGIN UPDATE transactions SET lead_id = 'spoilt' WHERE id = NEW.refund_of; END`)
+	var lost []store.Adopted
+	for i := range 2 {
+		lost = append(lost, store.Adopted{EndToEndID: payment.RefundReference(paid, 1_00, i), AmountMinor: 1_00})
+	}
+	if opened, err := till.ReopenRefunds(t.Context(), setup, paid.ID, lost); opened != 1 || err == nil || len(till.Gateway.Refunded()) != 1 {
+		t.Errorf("%d were opened, and %d sent: %v", opened, len(till.Gateway.Refunded()), err)
+	}
 }
 
 // TestNothingIsGivenBackWhileABankHasMoreThanIsLeft: a restored database has lost that refund, and a part was given back since. A

@@ -88,3 +88,15 @@ func TestASessionWhoseAccountCannotBeUsedIsNotEmpty(t *testing.T) {
 		t.Errorf("it stands at %q, %q", stands.SessionStatus, stands.Status)
 	}
 }
+
+// TestASessionThatIsSettledWhileItIsReadIsReadAgain: what was read of it belongs to two moments.
+func TestASessionThatIsSettledWhileItIsReadIsReadAgain(t *testing.T) {
+	t.Parallel()
+	till := checkouttest.Open(t, storetest.SQLite(t))
+	open := till.Unknown(t)
+	meanwhile(till, func() { hear(t, till, noticeOf(open, approved)) })
+	stands, err := till.Standing(t.Context(), till.Shop.ID, open.Session.Token)
+	if err != nil || stands.Status != payment.ResultCompleted || stands.SessionStatus != payment.SessionCompleted || len(stands.Attempts) != 1 {
+		t.Errorf("%q of a session that is %s, %d attempts: %v", stands.Status, stands.SessionStatus, len(stands.Attempts), err)
+	}
+}
