@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,30 +247,47 @@ func TestAGatewayIsWaitedForWhereAPeriodIsOwed(t *testing.T) {
 	})
 }
 
-// TestARecalledTryIsCountedBehindThoseThatCameBack: the period had to wait for its turn, and its count began anew.
-func TestARecalledTryIsCountedBehindThoseThatCameBack(t *testing.T) {
+// TestATryIsCountedBehindThoseThatCameBack, whether its gateway is asked about it or a file has brought it: the period had to wait
+// for its turn, and its count began anew.
+func TestATryIsCountedBehindThoseThatCameBack(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, d desk) {
-		weekly := storetest.Monthly
-		weekly.Frequency = payment.Weekly
-		sub := d.due(t, storetest.WithTerms(weekly))
-		for _, answer := range []payment.Outcome{declined, approved, {Verdict: payment.VerdictPending, SettlesAt: d.Time.Now().AddDate(0, 0, 8)}} {
+	for name, find := range map[string]func(*testing.T, desk, payment.Subscription){
+		"asked": func(t *testing.T, d desk, sub payment.Subscription) {
+			d.restore(t)
+			d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 3): approved})
+			d.recallAll(t)
+		},
+		"reported": func(t *testing.T, d desk, sub payment.Subscription) {
+			d.reported(t, sub, 3, payment.TransactionApproved)
 			d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
-			d.Gateway.Answer(answer)
 			d.bill(t, 1)
-		}
-		d.returned(t, d.rebills(t, sub)[1])
-		d.Gateway.Answer(approved)
-		d.Time.Pass(2 * 24 * time.Hour)
-		if n, err := d.Till.Checkout.RunDue(t.Context(), d.Time.Now()); n != 1 || err != nil {
-			t.Fatalf("%d were settled: %v", n, err)
-		}
-		d.restore(t)
-		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 3): approved})
-		d.recallAll(t)
-		rebills := d.rebills(t, sub)
-		if last := rebills[len(rebills)-1]; len(rebills) != 4 || last.MerchantTransactionID != payment.RebillReference(sub, 3) || last.Attempt.Number != 3 {
-			t.Errorf("%d rebills, the last is %s, try %d", len(rebills), last.MerchantTransactionID, last.Attempt.Number)
-		}
-	})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) {
+				weekly := storetest.Monthly
+				weekly.Frequency = payment.Weekly
+				sub := d.due(t, storetest.WithTerms(weekly))
+				for _, answer := range []payment.Outcome{declined, approved, {Verdict: payment.VerdictPending, SettlesAt: d.Time.Now().AddDate(0, 0, 8)}} {
+					d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+					d.Gateway.Answer(answer)
+					d.bill(t, 1)
+				}
+				d.returned(t, d.rebills(t, sub)[1])
+				d.Gateway.Answer(approved)
+				d.Time.Pass(2 * 24 * time.Hour)
+				if n, err := d.Till.Checkout.RunDue(t.Context(), d.Time.Now()); n != 1 || err != nil {
+					t.Fatalf("%d were settled: %v", n, err)
+				}
+				find(t, d, sub)
+				third := func(one payment.Transaction) bool {
+					return one.MerchantTransactionID == payment.RebillReference(sub, 3) && one.Attempt.Number == 3
+				}
+				if rebills := d.rebills(t, sub); len(rebills) != 4 || !slices.ContainsFunc(rebills, third) || len(d.Gateway.Submitted()) != 4 {
+					t.Errorf("the books have %v, %d payments were sent", rebills, len(d.Gateway.Submitted()))
+				}
+			})
+		})
+	}
 }
