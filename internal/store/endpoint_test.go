@@ -51,12 +51,19 @@ func TestAnEndpointHasOneOwner(t *testing.T) {
 				t.Error("who has lost it lets others have it")
 			}
 		})
-		t.Run("its owner does", func(t *testing.T) {
+		t.Run("its owner does, and of no other one that it has", func(t *testing.T) {
+			beside := store.Endpoint{TenantID: tenant.ID, ProfileID: env.WebhookProfile(t, tenant.ID).ID}
+			if _, ok, err := env.Store.LeaseEndpoint(t.Context(), beside, theirs, env.Now, time.Hour); err != nil || !ok {
+				t.Fatal(err)
+			}
 			env.Write(t, func(tx *store.Tx) error {
 				tx.SaveEndpoint(e, theirs, saved)
 				tx.ReleaseEndpoint(e, theirs, new(bool))
 				return nil
 			})
+			if other, ok, err := env.Store.LeaseEndpoint(t.Context(), beside, theirs, env.Now, time.Hour); err != nil || !ok || other.State.FailureCount != 0 {
+				t.Errorf("the state of the other is %+v, still its owner's: %t, %v", other.State, ok, err)
+			}
 			if state, ok := lease(mine, now.Add(4*time.Second+time.Minute)); !ok || state.FailureCount != 3 || state.PauseCount != 2 || !state.PausedUntil.Equal(saved.PausedUntil) {
 				t.Errorf("the state is %+v, given: %t", state, ok)
 			}

@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"sepad/internal/payment"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -60,6 +62,39 @@ func TestAnErasedPersonIsKnownAgain(t *testing.T) {
 				t.Errorf("%s is known: %t, want %t", what, c.got, c.want)
 			}
 		}
+		for _, of := range []payment.Transaction{paid.Transaction, other.Transaction} {
+			told := payment.Chargeback{MerchantTransactionID: of.MerchantTransactionID, Email: "by-marriage@shop.example", ReportedAt: later}
+			memory.ForgetDebtor(&told)
+			if isErased := of.ID == paid.Transaction.ID; (told.Email == "") != isErased {
+				t.Errorf("of a chargeback of a payer who was erased, %t, is kept %q", isErased, told.Email)
+			}
+		}
+	})
+}
+
+// TestWhoRestsOnAMemoryHoldsUpNobodyElse: while a file is taken in that names persons, a person of another tenant can be erased.
+func TestWhoRestsOnAMemoryHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	env := storetest.Postgres(t)
+	shop, other := env.Shop(t), env.Shop(t)
+	memory, err := env.Store.Memory(t.Context(), shop.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := env.Store.Tenant(other.ID).Person(t.Context(), env.Session(t, other).Lead.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patience, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	env.Write(t, func(tx *store.Tx) error {
+		if err := tx.RestOnMemory(memory); err != nil {
+			return err
+		}
+		return env.Store.Write(patience, env.Now, func(tx *store.Tx) error {
+			_, err := tx.LockPerson(theirs)
+			return err
+		})
 	})
 }
 

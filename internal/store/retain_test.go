@@ -80,12 +80,13 @@ func TestSessionsThatNobodyPaidAreForgotten(t *testing.T) {
 	})
 }
 
-// TestOldEventsAreForgotten once they were delivered, have failed or go nowhere, with the attempts at them.
+// TestOldEventsAreForgotten once they were delivered, have failed or go nowhere, with the attempts at them, and not while they are
+// in line or are to be tried again.
 func TestOldEventsAreForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
 		shop, other := env.Shop(t), env.Shop(t)
-		ids, theirs := inLine(t, env, shop, 3), inLine(t, env, other, 1)
+		ids, theirs := inLine(t, env, shop, 4), inLine(t, env, other, 1)
 		deliver := func(of storetest.Shop, id uuid.UUID) {
 			env.Write(t, func(tx *store.Tx) error {
 				tx.RecordDeliveries(endpointOf(of), []store.DeliveryResult{{
@@ -97,6 +98,12 @@ func TestOldEventsAreForgotten(t *testing.T) {
 		deliver(shop, ids[0])
 		deliver(shop, ids[1])
 		deliver(other, theirs[0])
+		env.Write(t, func(tx *store.Tx) error { // it is in no line until its time has come
+			tx.RecordDeliveries(endpointOf(shop), []store.DeliveryResult{{
+				Attempt: store.Attempt{EventID: ids[3], Number: 1, At: env.Now}, Status: store.DeliveryPending, FailureCount: 1, NextAttemptAt: env.Now.Add(time.Minute),
+			}})
+			return nil
+		})
 		env.Exec(t, `UPDATE events SET webhook_profile_id = NULL, delivery_status = 'pending' WHERE id = $1`, ids[1].String())
 		forget := func(before store.Past, limit, want int) {
 			t.Helper()
@@ -113,14 +120,14 @@ func TestOldEventsAreForgotten(t *testing.T) {
 		forget(before, 1, 1)
 		forget(before, 10, 1)
 		forget(before, 10, 0)
-		if events, attempts := env.Count(t, "events"), env.Count(t, "webhook_attempts"); events != 2 || attempts != 1 {
+		if events, attempts := env.Count(t, "events"), env.Count(t, "webhook_attempts"); events != 3 || attempts != 2 {
 			t.Errorf("kept are %d events and %d attempts", events, attempts)
 		}
 		if left := storetest.Scalar[string](t, env, `SELECT CAST(event_id AS TEXT) FROM events_in_line`); left != ids[2].String() {
 			t.Errorf("in line is %s", left)
 		}
 		deliver(shop, ids[2])
-		if n, err := env.Store.ForgetAttempts(t.Context(), shop.ID, env.Now, before.Real, 10); err != nil || n != 1 || env.Count(t, "webhook_attempts") != 1 {
+		if n, err := env.Store.ForgetAttempts(t.Context(), shop.ID, env.Now, before.Real, 10); err != nil || n != 2 || env.Count(t, "webhook_attempts") != 1 {
 			t.Errorf("%d attempts are forgotten, of another one %d are left: %v", n, env.Count(t, "webhook_attempts"), err)
 		}
 	})

@@ -55,6 +55,10 @@ func TestWhatIsOverGoesSomeAtATime(t *testing.T) {
 		if err := c.forget(); err != nil || env.Count(t, table) != 0 {
 			t.Errorf("%d %s are left: %v", env.Count(t, table), table, err)
 		}
+		env.Exec(t, `ALTER TABLE `+table+` RENAME TO hidden_`+table)
+		if err := c.forget(); err == nil {
+			t.Errorf("of %s that cannot be read nothing is said", table)
+		}
 	}
 }
 
