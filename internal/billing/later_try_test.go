@@ -109,40 +109,54 @@ func TestATryBehindALostOneIsAskedAbout(t *testing.T) {
 	})
 }
 
-// TestAGatewayThatChangesItsMindIsNotAskedForEver: it has a later try, and says no more when that is to be taken in. The rebill that
-// was not sent is due at once, and would be asked about as fast as can be.
+// TestAGatewayThatChangesItsMindIsNotAskedForEver: it has a later try, and says no more, or denies it, when that is to be taken in. The
+// rebill that was not sent is due at once, and would be asked about as fast as can be.
 func TestAGatewayThatChangesItsMindIsNotAskedForEver(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, d desk) {
-		sub := d.due(t)
-		d.restore(t)
-		known := map[string]payment.Outcome{payment.RebillReference(sub, 1): approved}
-		d.Gateway.AnswerEach(known)
-		d.recallAll(t)
-		d.returned(t, d.rebills(t, sub)[0])
-		d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
-		known[payment.RebillReference(sub, 3)] = approved
-		asked := len(d.Gateway.Asked())
-		questions := func() int { return len(d.Gateway.Asked()) - asked }
-		d.Gateway.Silence()
-		d.Gateway.During(func(context.Context) {
-			if n := questions(); n%3 == 0 && n < 30 { // the first two are about the rebill and the one behind it
-				d.Gateway.AnswerEach(nil)
-			} else {
+	for name, c := range map[string]struct {
+		questions int // the first two are about the rebill and the one behind it
+		says      map[string]payment.Outcome
+	}{"it is silent": {3, nil}, "it denies it": {6, map[string]payment.Outcome{}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, d desk) {
+				sub := d.due(t)
+				d.restore(t)
+				known := map[string]payment.Outcome{payment.RebillReference(sub, 1): approved}
 				d.Gateway.AnswerEach(known)
-			}
+				d.recallAll(t)
+				d.returned(t, d.rebills(t, sub)[0])
+				d.Time.Set(d.Subscription(t, sub.ID).NextBillingDate.Start())
+				known[payment.RebillReference(sub, 3)] = approved
+				asked := len(d.Gateway.Asked())
+				questions := func() int { return len(d.Gateway.Asked()) - asked }
+				d.Gateway.Silence()
+				d.Gateway.During(func(context.Context) {
+					if n := questions(); (n-1)%c.questions >= 2 && n < 10*c.questions {
+						d.Gateway.AnswerEach(c.says)
+					} else {
+						d.Gateway.AnswerEach(known)
+					}
+				})
+				if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); err != nil || questions() != c.questions {
+					t.Errorf("%d questions were asked: %v", questions(), err)
+				}
+				if isTold := strings.Contains(d.Log(), "the connection broke"); isTold != (c.says == nil) {
+					t.Errorf("why it is left alone reads %q", d.Log())
+				}
+				d.World.Pass(time.Hour)
+				d.Gateway.Answer(payment.Outcome{})
+				d.Gateway.AnswerEach(known)
+				d.bill(t, 1)
+				if last := d.rebills(t, sub); len(d.Gateway.Submitted()) != 1 || last[len(last)-1].MerchantTransactionID != payment.RebillReference(sub, 3) {
+					t.Errorf("%d payments were sent", len(d.Gateway.Submitted()))
+				}
+				if n := d.Till.Checkout.Aside.Len(d.World.Now()); n != 0 {
+					t.Error("what was taken in is left alone")
+				}
+			})
 		})
-		if _, err := d.Billing.RunDue(t.Context(), d.Time.Now()); err != nil || questions() != 3 {
-			t.Errorf("%d questions were asked: %v", questions(), err)
-		}
-		d.World.Pass(time.Hour)
-		d.Gateway.Answer(payment.Outcome{})
-		d.Gateway.AnswerEach(known)
-		d.bill(t, 1)
-		if last := d.rebills(t, sub); len(d.Gateway.Submitted()) != 1 || last[len(last)-1].MerchantTransactionID != payment.RebillReference(sub, 3) {
-			t.Errorf("%d payments were sent", len(d.Gateway.Submitted()))
-		}
-	})
+	}
 }
 
 // TestWhoReleasesADatabaseIsNotHeldUp by a gateway that does not answer: it was asked once, and a person has it go on.
