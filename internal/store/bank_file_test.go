@@ -240,3 +240,20 @@ func TestOneTryAtAFilesBytesHolds(t *testing.T) {
 		want("other of first", "other of second", "one of third", "two of third", "other of third")
 	})
 }
+
+// TestHowEachWasPresented: a bank is told by its own account of which collection it is asked.
+func TestHowEachWasPresented(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		shop := env.Shop(t)
+		one, two := awaitingFile(t, env, shop), awaitingFile(t, env, shop)
+		env.Exec(t, `UPDATE transactions SET iban_sealed = id`)
+		fileWith(t, env, store.BankFileSent, one, two)
+		for _, of := range []payment.Transaction{one, two} {
+			rows, err := env.Store.Tenant(shop.ID).Presented(t.Context(), []uuid.UUID{of.ID})
+			if err != nil || len(rows) != 1 || rows[0].TransactionID != of.ID || rows[0].SealedIBAN != of.ID.String() {
+				t.Errorf("of one of two: %+v, %v", rows, err)
+			}
+		}
+	})
+}

@@ -161,6 +161,11 @@ func TestTheBytesOfAnAnswerAreItsOwn(t *testing.T) {
 				return nil
 			})
 		}
+		for since, want := range map[time.Time]int{env.Now: 2, env.Now.Add(time.Microsecond): 0} {
+			if all, err := env.Store.Tenant(shop.ID).BankStatementsSince(t.Context(), shop.Gateway.ID, since, uuid.Nil, 10); err != nil || len(all) != want {
+				t.Errorf("%d answers since %s, want %d: %v", len(all), since, want, err)
+			}
+		}
 		for _, of := range []store.BankStatement{one, two} {
 			for number, want := range map[int]string{1: "first of " + of.Name, 2: "second of " + of.Name, 3: ""} {
 				if sealed, err := env.Store.Tenant(shop.ID).BankStatementPart(t.Context(), of, number); err != nil || sealed != want {

@@ -221,3 +221,16 @@ func TestMatchingReportsAreInNobodysWay(t *testing.T) {
 		t.Errorf("beside %d reports: %v", begun, err)
 	}
 }
+
+// TestAPlannerHearsHowMuchAnImportHasBrought: it would take the table for nearly empty, and read a tenant's rows for every batch.
+func TestAPlannerHearsHowMuchAnImportHasBrought(t *testing.T) {
+	t.Parallel()
+	env := storetest.Postgres(t)
+	shop := env.Shop(t)
+	const brought = 37
+	manyPayments(t, env, shop, brought)
+	env.Write(t, func(tx *store.Tx) error { tx.Recount(anImport(env, shop)); return nil })
+	if known := storetest.Scalar[float64](t, env, `SELECT reltuples FROM pg_class WHERE oid = 'transactions'::regclass`); known != brought {
+		t.Errorf("it knows of %.0f rows, of %d", known, brought)
+	}
+}

@@ -152,5 +152,11 @@ func TestWhomFilesAloneKnowIsFoundByAddress(t *testing.T) {
 		if _, err := env.Store.Tenant(shop.ID).PersonByEmail(t.Context(), "nobody@shop.example"); !errors.Is(err, store.ErrNoLead) {
 			t.Errorf("nobody is found: %v", err)
 		}
+		env.Exec(t, `ALTER TABLE chargebacks RENAME COLUMN email TO hidden`)
+		who, err := env.Store.Tenant(shop.ID).PersonByEmail(t.Context(), "\u00c4NNE@shop.example")
+		env.Exec(t, `ALTER TABLE chargebacks RENAME COLUMN hidden TO email`)
+		if err == nil {
+			t.Errorf("somebody is found in part, with %d payments", who.Count("transactions"))
+		}
 	})
 }

@@ -34,14 +34,13 @@ func lookUps(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]f
 		return nil
 	})
 	line := uuid.MustParse(storetest.Scalar[string](t, env, `SELECT CAST(id AS TEXT) FROM bank_lines WHERE tenant_id = $1`, shop.ID.String()))
-	event := sold.Events[0].ID
 	owner := func(find func(context.Context, uuid.UUID) (uuid.UUID, error), id uuid.UUID) func(context.Context) (bool, error) {
 		return func(ctx context.Context) (bool, error) {
 			tenantID, err := find(ctx, id)
 			return tenantID == shop.ID, err
 		}
 	}
-	s := env.Store
+	s, event, version := env.Store, sold.Events[0].ID, int64(0)
 	return map[string]func(context.Context) (bool, error){
 		"transaction": owner(s.TransactionOwner, paid.Transaction.ID), "chargeback": owner(s.ChargebackOwner, back.Chargeback.ID),
 		"subscription": owner(s.SubscriptionOwner, sold.Subscription.ID), "event": owner(s.EventOwner, event), "import": owner(s.ImportOwner, imported.ID),
@@ -58,6 +57,11 @@ func lookUps(t *testing.T, env *storetest.Env, shop storetest.Shop) map[string]f
 		"version": func(ctx context.Context) (bool, error) {
 			version, err := s.SetupVersion(ctx, shop.ID)
 			return version > 0, err
+		},
+		"setup": func(ctx context.Context) (bool, error) {
+			version-- // one that nobody has read before
+			_, err := s.Setup(ctx, shop.ID, version)
+			return err == nil, err
 		},
 		"page": func(ctx context.Context) (bool, error) {
 			setup, err := s.SetupOfPage(ctx, shop.HostedPage.ID)
