@@ -1,6 +1,8 @@
 package billing_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -92,6 +94,57 @@ func TestABankIsNotAskedBeforeARebillIsSent(t *testing.T) {
 	}, checkouttest.WithNotice(noticeDays))
 }
 
+// TestAPeriodThatBeginsNowIsRecalled beside one that was lost: it may have been sent on its day.
+func TestAPeriodThatBeginsNowIsRecalled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		next := sub
+		next.Period++
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(next, 1): approved})
+		d.Time.Set(sub.PeriodStart(next.Period).Start())
+		d.recallAll(t)
+		if rebills := d.rebills(t, sub); len(rebills) != 1 || *rebills[0].Period != next.Period {
+			t.Errorf("the books have %+v", rebills)
+		}
+	})
+}
+
+// TestAPeriodThatWasRecalledIsNotAskedAboutAgain, also where it has begun since the backup, whatever else its gateway claims to have.
+func TestAPeriodThatWasRecalledIsNotAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		sub := d.due(t)
+		d.restoreTo(t, d.Time.Now().Add(-time.Hour))
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(sub, 1): approved, payment.RebillReference(sub, 2): approved})
+		d.recallAll(t)
+		if rebills := d.rebills(t, sub); len(rebills) != 1 {
+			t.Errorf("it was collected %d times", len(rebills))
+		}
+	})
+}
+
+// TestARecallWhoseDatabaseFailsOnTheWayIsNotDone: of the next try nobody knows whether it is in the books.
+func TestARecallWhoseDatabaseFailsOnTheWayIsNotDone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d desk) {
+		d.due(t)
+		d.restore(t)
+		d.Gateway.AnswerEach(map[string]payment.Outcome{})
+		d.Gateway.During(func(context.Context) {
+			if len(d.Gateway.Asked()) == 1 {
+				d.Env.Exec(t, `ALTER TABLE transactions RENAME TO hidden`)
+			}
+		})
+		err := d.Recall(t.Context(), d.Time.Now())
+		d.Env.Exec(t, `ALTER TABLE hidden RENAME TO transactions`)
+		if err == nil || len(d.Gateway.Asked()) != 1 {
+			t.Errorf("after %d questions: %v", len(d.Gateway.Asked()), err)
+		}
+	})
+}
+
 // TestTheLastPeriodThatIsRecalledBesideALostOne begins as long behind that as payers are told beforehand at most, to the day.
 func TestTheLastPeriodThatIsRecalledBesideALostOne(t *testing.T) {
 	t.Parallel()
@@ -101,8 +154,15 @@ func TestTheLastPeriodThatIsRecalledBesideALostOne(t *testing.T) {
 		last := sub
 		last.Period += 2 // from 1 February to 1 April of a leap year there are sixty days
 		d.restore(t)
+		beyond := last
+		beyond.Period++
+		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(beyond, 1): approved})
+		d.Time.Pass(100 * 24 * time.Hour)
+		d.recallAll(t)
+		if rebills := d.rebills(t, sub); len(rebills) != 0 {
+			t.Errorf("of one behind it the books have %+v", rebills)
+		}
 		d.Gateway.AnswerEach(map[string]payment.Outcome{payment.RebillReference(last, 1): approved})
-		d.Time.Pass(61 * 24 * time.Hour)
 		d.recallAll(t)
 		if rebills := d.rebills(t, sub); len(rebills) != 1 || *rebills[0].Period != last.Period {
 			t.Errorf("the books have %+v", rebills)
@@ -130,6 +190,7 @@ func TestWhetherSomebodyElseIsAboutToBill(t *testing.T) {
 	t.Parallel()
 	d := newDesk(checkouttest.Open(t, storetest.SQLite(t)))
 	sub := d.Subscribed(t)
+	d.Billing.Checkout.SetAside(t.Context(), d.Shop.ID, payment.NewID(), errors.New("something else"))
 	for at, want := range map[time.Time]bool{d.Time.Now(): false, sub.NextBillingDate.Start(): true} {
 		if is, err := d.IsBilledElsewhere(t.Context(), at); is != want || err != nil {
 			t.Errorf("at %s: %t, %v", at, is, err)
