@@ -142,6 +142,11 @@ func TestTheLastMandateCounts(t *testing.T) {
 			!got.MandateUsedAt.Equal(chosen.MandateUsedAt) || !got.SteeredAt.Equal(chosen.SteeredAt) {
 			t.Errorf("%s: its mandate is %s of %v, want that which was given last, %s", first, got.MandateReference, got.MandateSessionID, chosen.MandateReference)
 		}
+		_, third := renewing(t)
+		third.Subscription = got
+		if after := settle(t, third, approved, noon.AddDate(0, 0, 3)).Subscription; after.MandateReference != third.Transaction.MandateReference {
+			t.Errorf("%s: its mandate is %s after a further one, want %s", first, after.MandateReference, third.Transaction.MandateReference)
+		}
 	}
 }
 
