@@ -107,20 +107,22 @@ func (c *Checkout) lookUp(ctx context.Context, due store.Due) error {
 	return c.ask(ctx, d)
 }
 
-// postpone takes the next wait of the schedule.
+// postpone takes the next wait of the schedule. Whoever finds that somebody else has taken it calls nobody.
 func (c *Checkout) postpone(ctx context.Context, t *payment.Transaction) error {
 	attempt := &t.Attempt
 	wait := c.LookupSchedule[min(attempt.LookupCount, len(c.LookupSchedule)-1)]
 	attempt.LookupCount++
 	attempt.Silence = wait + c.GatewayTimeout
-	if age := c.now().Sub(t.UpdatedAt); age > overdueAfter && attempt.LookupCount > len(c.LookupSchedule) {
-		c.Logger.ErrorContext(ctx, "a payment's outcome is still unknown and needs a person",
-			"transaction_id", t.ID, "merchant_transaction_id", t.MerchantTransactionID, "lookups", attempt.LookupCount)
-	}
-	return c.Store.Write(ctx, t.UpdatedAt, func(tx *store.Tx) error {
+	isOverdue := c.now().Sub(t.UpdatedAt) > overdueAfter && attempt.LookupCount > len(c.LookupSchedule)
+	err := c.Store.Write(ctx, t.UpdatedAt, func(tx *store.Tx) error {
 		tx.PostponeLookup(*t)
 		return nil
 	})
+	if isOverdue && err == nil {
+		c.Logger.ErrorContext(ctx, "a payment's outcome is still unknown and needs a person",
+			"transaction_id", t.ID, "merchant_transaction_id", t.MerchantTransactionID, "lookups", attempt.LookupCount)
+	}
+	return err
 }
 
 // errNoAnswer says that a gateway's answer is of no use.

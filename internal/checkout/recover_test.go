@@ -105,6 +105,12 @@ func TestAGatewayThatStaysSilentIsAskedByTheSchedule(t *testing.T) {
 		if ask(); !strings.Contains(till.Log(), "needs a person") || !strings.Contains(till.Log(), open.Transaction.MerchantTransactionID) {
 			t.Errorf("nobody is called: %s", till.Log())
 		}
+		told := strings.Count(till.Log(), "needs a person")
+		till.Clock = &busyClock{Clock: till.Time, quiet: 1, changes: 1, change: ask} // another process, when this one has read what is due
+		ask()
+		if again := strings.Count(till.Log(), "needs a person") - told; again != 1 {
+			t.Errorf("where two come by at once somebody is called %d times", again)
+		}
 	})
 }
 
