@@ -3,9 +3,13 @@ package webhook
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"sepad/internal/merchant"
 	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
@@ -124,6 +128,48 @@ func TestOneTenantDoesNotDelayAnother(t *testing.T) {
 		done := b.receiver.after(len(ids))
 		b.Wake(b.endpoint)
 		within(t, "delivering", done)
+	})
+}
+
+// TestVeryManyEndpointsOfATenantWaitForEachOther has more endpoints of one tenant than have a place, whose receiver hangs: no more
+// than that are tried, another tenant's events go on, and each is tried once there is a place.
+func TestVeryManyEndpointsOfATenantWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.places = 3
+		hanging := newReceiver(t)
+		goOn, some, all := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		var tried atomic.Int64
+		hanging.answers(func(http.ResponseWriter, *http.Request) {
+			switch tried.Add(1) {
+			case 3:
+				close(some)
+			case 12:
+				close(all)
+			}
+			<-goOn
+		})
+		tenant := b.env.Tenant(t)
+		var ids []uuid.UUID
+		for range 12 {
+			profile := b.env.WebhookProfile(t, tenant.ID, func(p *merchant.WebhookProfile) { p.URL, p.SigningSecret = hanging.URL, secret })
+			e := store.Endpoint{TenantID: tenant.ID, ProfileID: profile.ID}
+			ids = append(ids, b.events(t, e, 1)...)
+			b.Wake(e)
+			b.WakeNow(e) // as the queue does beside the store
+		}
+		within(t, "trying the first", some)
+		others := b.events(t, b.endpoint, 20)
+		done := b.receiver.after(len(others))
+		b.Wake(b.endpoint)
+		within(t, "delivering", done)
+		if n := tried.Load(); n > 3 {
+			t.Errorf("%d endpoints of one tenant are tried at a time", n)
+		}
+		close(goOn)
+		within(t, "trying those in line", all)
+		wantEach(t, hanging.got(t), ids)
 	})
 }
 

@@ -63,12 +63,17 @@ type Deliverer struct {
 	stopped   bool
 	active    int
 	endpoints map[store.Endpoint]*worker
+	tenants   map[uuid.UUID]*line
+	// places is how many endpoints of a tenant are drained at a time.
+	places int
 }
 
 // worker is what a process has to do with one endpoint: it drains it, or waits
-// for the time to do so.
+// for the time to do so, or for its place.
 type worker struct {
 	running bool
+	// inLine tells that it begins once another endpoint of its tenant has ended.
+	inLine bool
 	// again is a signal that something came into line while it ran.
 	again     chan struct{}
 	timer     *time.Timer
@@ -79,7 +84,7 @@ type worker struct {
 func NewDeliverer(options Options) *Deliverer {
 	d := &Deliverer{
 		Options: options, owner: payment.NewID(), queries: make(chan struct{}, maxQueries),
-		endpoints: map[store.Endpoint]*worker{},
+		endpoints: map[store.Endpoint]*worker{}, tenants: map[uuid.UUID]*line{}, places: maxOfTenant,
 	}
 	if d.Observe == nil {
 		d.Observe = func(string, time.Duration) {}
@@ -116,12 +121,11 @@ func (d *Deliverer) wake(e store.Endpoint, now bool) {
 	switch {
 	case w.running:
 		w.signal()
+	case w.inLine:
 	case !now && w.notBefore.After(d.Clock.Now()):
 	default:
 		w.stopTimer()
-		w.running = true
-		d.active++
-		d.group.Go(func() { d.work(e, w) })
+		d.begin(e, w)
 	}
 }
 
@@ -162,8 +166,7 @@ func (d *Deliverer) rest(e store.Endpoint, w *worker, ahead outlook) bool {
 		<-w.again
 		return false
 	}
-	w.running = false
-	d.active--
+	d.end(e, w)
 	if ahead.next.IsZero() || d.stopped {
 		delete(d.endpoints, e)
 		return true
