@@ -210,7 +210,27 @@ func (s *Server) Publish(temporary, name string) error {
 		}
 		return err
 	}
-	return s.Rename(from, path.Join(s.out, name))
+	return s.rename(from, path.Join(s.out, name))
+}
+
+// rename gives a file its name in one step where the server can. Otherwise OpenSSH makes a second name and takes the first one
+// away: one that died in between would be told to publish the file again once the bank has fetched it. A file under both names
+// is one that another kind of server has left so, and is published.
+func (s *Server) rename(from, to string) error {
+	if _, isOffered := s.HasExtension("posix-rename@openssh.com"); isOffered {
+		return s.PosixRename(from, to)
+	}
+	err := s.Rename(from, to)
+	if err == nil {
+		return nil
+	}
+	first, failed := s.Stat(from)
+	second, gone := s.Stat(to)
+	if failed != nil || gone != nil || first.Size() != second.Size() {
+		return err
+	}
+	_ = s.Remove(from) // one that stays is tidied away another day
+	return nil
 }
 
 func (s *Server) Identity() (string, error) { return s.user + "@" + s.address + s.out, nil }
