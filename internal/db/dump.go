@@ -131,7 +131,7 @@ func toolAddress(address string) (string, error) {
 			query.Del(name)
 		}
 	}
-	parsed.RawQuery = query.Encode()
+	parsed.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // libpq takes no plus for a blank
 	return parsed.String(), nil
 }
 

@@ -72,3 +72,6 @@ func PlansOfGroups(ctx context.Context, d *DB) (kept, anew int64, err error) {
 	}
 	return kept, anew, nil
 }
+
+// ToolAddress is an address as programs of PostgreSQL's take it.
+func ToolAddress(address string) (string, error) { return toolAddress(address) }
