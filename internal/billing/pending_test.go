@@ -7,6 +7,7 @@ import (
 
 	"sepad/internal/checkout"
 	"sepad/internal/payment"
+	"sepad/internal/store"
 	"sepad/internal/store/storetest"
 )
 
@@ -69,6 +70,14 @@ func TestAFirstPaymentIsTriedFromTheNewAccount(t *testing.T) {
 		}
 		if after.Status != payment.SubscriptionActive || after.NextBillingDate != paid.Subscription.NextBillingDate || after.RevenueMinor != paid.Transaction.AmountMinor {
 			t.Errorf("it is %s, billed next %s, with %s", after.Status, after.NextBillingDate, after.RevenueMinor)
+		}
+		// The order of a first payment that was refused has no other way to say that money has come and gone.
+		report := payment.Chargeback{Source: payment.ChargebackManual, AmountMinor: rebills[0].AmountMinor, ReasonCode: "MD06"}
+		if _, err := d.ChargeBack(t.Context(), d.Shop.ID, rebills[0].ID, report, store.RequestKey{}); err != nil {
+			t.Fatal(err)
+		}
+		if order, err := d.Env.Store.Tenant(d.Shop.ID).OrderOf(t.Context(), paid.Session.ID); err != nil || order.Status != payment.OrderChargedBack {
+			t.Errorf("its order: %v, %v", order, err)
 		}
 	})
 }

@@ -66,6 +66,7 @@ var OrderRules = []Rule[OrderStatus]{
 	{OrderPending, RefusedForGood, OrderFailed, ""},
 	{OrderPending, TimedOut, OrderFailed, ""},
 	{OrderFailed, Submitted, OrderSubmitting, "the next attempt"},
+	{OrderFailed, ChargedBack, OrderChargedBack, "a rebill's, where another account paid in place of the one that had refused"},
 	{OrderCompleted, FullyRefunded, OrderRefunded, ""},
 	{OrderCompleted, ChargedBack, OrderChargedBack, ""},
 	{OrderRefunded, ChargedBack, OrderChargedBack, "banks do that"},

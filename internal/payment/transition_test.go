@@ -17,7 +17,7 @@ EXPIRED:`
 	wantOrder = `
 PENDING_PAYMENT_SUBMISSION: approved>COMPLETED accepted>PENDING verification_needed>PENDING refused>FAILED refused_for_good>FAILED
 PENDING: approved>COMPLETED accepted>PENDING refused>FAILED refused_for_good>FAILED timed_out>FAILED
-FAILED: submitted>PENDING_PAYMENT_SUBMISSION
+FAILED: submitted>PENDING_PAYMENT_SUBMISSION charged_back>CHARGEDBACK
 COMPLETED: fully_refunded>REFUNDED charged_back>CHARGEDBACK
 REFUNDED: charged_back>CHARGEDBACK
 CHARGEDBACK:`
