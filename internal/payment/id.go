@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -15,6 +16,19 @@ import (
 // NewID is a UUIDv7: unique everywhere, and growing with time so that the
 // newest rows lie together in an index.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// idAfter is a new id that is greater than another, nil for none. That one may have been made by a machine whose clock is
+// ahead, or was until it was put right.
+func idAfter(other *uuid.UUID) uuid.UUID {
+	id := NewID()
+	if other == nil || bytes.Compare(id[:], other[:]) > 0 {
+		return id
+	}
+	const milliseconds = 6 // the bytes that say when
+	at := binary.BigEndian.Uint64(append([]byte{0, 0}, other[:milliseconds]...)) + 1
+	copy(id[:milliseconds], binary.BigEndian.AppendUint64(nil, at)[2:])
+	return id
+}
 
 const (
 	// TokenPrefix marks a session token in an Authorization header.

@@ -13,7 +13,7 @@ func NewMandateSession(sub Subscription, first Session, now time.Time) (Session,
 		return Session{}, err
 	}
 	s := first
-	s.ID, s.RenewsID, s.GatewayID, s.LeadID = NewID(), &sub.ID, sub.GatewayID, sub.LeadID
+	s.ID, s.RenewsID, s.GatewayID, s.LeadID = idAfter(sub.MandateSessionID), &sub.ID, sub.GatewayID, sub.LeadID
 	s.Status, s.HoldsLead, s.MandateReference = SessionPending, true, NewMandateReference()
 	s.AttemptsUsed, s.OpenTransactionID, s.LastTransactionID, s.TenantReferenceID, s.CustomerIP = 0, nil, nil, nil, ""
 	s.Terms = Terms{
@@ -65,7 +65,7 @@ func (c *Change) renewMandate(now time.Time) {
 }
 
 // isBeforeItsMandate tells a mandate that the payer has given before the present one: its gateway took it in, or asked
-// the payer's bank, and confirms it later. A person has one session at a time, and their ids grow with time.
+// the payer's bank, and confirms it later. A person has one session at a time, and their ids grow (idAfter).
 func (c *Change) isBeforeItsMandate() bool {
 	present := c.Subscription.MandateSessionID
 	return present != nil && bytes.Compare(c.Transaction.SessionID[:], present[:]) < 0

@@ -1,6 +1,8 @@
 package payment
 
 import (
+	"bytes"
+	"encoding/binary"
 	"testing"
 	"time"
 )
@@ -147,6 +149,23 @@ func TestTheLastMandateCounts(t *testing.T) {
 		if after := settle(t, third, approved, noon.AddDate(0, 0, 3)).Subscription; after.MandateReference != third.Transaction.MandateReference {
 			t.Errorf("%s: its mandate is %s after a further one, want %s", first, after.MandateReference, third.Transaction.MandateReference)
 		}
+	}
+}
+
+// TestTheLastMandateCountsWhateverTheClocksSay: the account before it was given at a machine whose clock is an hour ahead.
+func TestTheLastMandateCountsWhateverTheClocksSay(t *testing.T) {
+	t.Parallel()
+	ahead := NewID()
+	at := uint64(time.Now().Add(time.Hour).UnixMilli())
+	copy(ahead[:6], binary.BigEndian.AppendUint64(nil, at)[2:])
+	wrong := NewMandateReference()
+	before, right := renewing(t, func(s *Subscription) { s.MandateSessionID, s.MandateReference = &ahead, wrong })
+	if id := *right.Transaction.SessionID; bytes.Compare(id[:], ahead[:]) <= 0 || id.Version() != 7 {
+		t.Errorf("the session that is made later is %s, the one before it %s", id, ahead)
+	}
+	after := settle(t, right, Outcome{Verdict: VerdictApproved}, noon.Add(time.Minute)).Subscription
+	if after.MandateReference == before.MandateReference || after.MandateReference != right.Transaction.MandateReference {
+		t.Errorf("its mandate is %s, want the one that was given last, %s", after.MandateReference, right.Transaction.MandateReference)
 	}
 }
 
