@@ -102,5 +102,8 @@ func (c *Change) billAgain(dunning Dunning, now time.Time) error {
 		sub.Owed = sub.Owed.with(period)
 		return nil
 	}
+	if sub.OpenTransactionID == nil && sub.Tries == 0 {
+		sub.keepPlace(sub.Period, now)
+	}
 	return sub.tryAgain(period, tries, dunning, now)
 }

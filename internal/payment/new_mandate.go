@@ -92,6 +92,7 @@ func (c *Change) firstUnderNewMandate(now time.Time) error {
 		return nil
 	}
 	sub.FailedCount++
+	sub.keepPlace(sub.Period, now)
 	sub.Period, sub.Tries = sub.periodOf(c.Transaction), 1
 	return sub.tryUnderNewMandate(now)
 }

@@ -155,6 +155,9 @@ func (c *Change) notBilled(known bool, o Outcome, dunning Dunning, now time.Time
 		return nil
 	}
 	sub.FailedCount++
+	if waited && sub.Tries == 1 {
+		sub.keepPlace(sub.Period+1, c.Transaction.CreatedAt)
+	}
 	if waited && c.wasUnderAnotherMandate() {
 		return sub.tryUnderNewMandate(now)
 	}
@@ -174,9 +177,11 @@ func (s *Subscription) collected(t Transaction, dunning Dunning, now time.Time) 
 	s.beginOn(s.PeriodStart(s.Period))
 	period, rest, owed := s.Owed.first()
 	if !owed {
+		s.Owed = "" // its place was reached
 		return nil
 	}
 	s.Owed = rest
+	s.keepPlace(s.Period, now)
 	return s.tryAgain(period, 1, dunning, now)
 }
 
@@ -196,10 +201,21 @@ func (s *Subscription) giveBack(t Transaction, now time.Time) {
 	}
 }
 
+// keepPlace has billing go on at a period that has begun by an instant and waits, once what is tried before it was collected:
+// it was missed, and did not pass while something was tried again.
+func (s *Subscription) keepPlace(period int, at time.Time) {
+	if begins := s.PeriodStart(period); s.PausedAt.IsZero() && s.EndsBy == "" && !begins.IsZero() && !begins.Start().After(at) {
+		s.Owed = s.Owed.withPlace(period)
+	}
+}
+
 // periodAfter is the period that follows the one being billed. Each period that
 // was missed is made up for, in order; only those that passed while a refused
-// one was tried again are left out.
+// one was tried again are left out, and not even they where others were missed before.
 func (s *Subscription) periodAfter(now time.Time) int {
+	if place, kept := s.Owed.place(); kept {
+		return place
+	}
 	next := s.Period + 1
 	for s.Tries > 1 && !s.PeriodStart(next).Start().After(now) {
 		next++

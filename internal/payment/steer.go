@@ -91,6 +91,7 @@ func ResumeSubscription(s Subscription, now time.Time) (Subscription, error) {
 // afterPause is when a subscription is billed that was paused until now.
 func (s *Subscription) afterPause(now time.Time) Date {
 	today := DateOf(now)
+	s.Owed = s.Owed.withoutPlace() // nobody can tell any more what was missed before the pause
 	switch {
 	case s.Frequency == "":
 		return Date{}

@@ -75,7 +75,8 @@ type Subscription struct {
 	Period int
 	Tries  int
 	// Owed are earlier periods whose money came back while another was being
-	// collected; each has its turn once billing is free for it.
+	// collected; each has its turn once billing is free for it. Behind them stands the
+	// period at which billing goes on then, where that one waited before a try was refused.
 	Owed Periods
 	// OpenTransactionID is the collection whose outcome billing waits for: a
 	// rebill under way, or a payment that its gateway has not settled. It stays

@@ -42,13 +42,20 @@ const sameMoment = time.Minute
 
 // replay bills a subscription again on paper: it goes through what happened in
 // the order of time, and through every order of what happened at the same moment.
-// It gives all ends that are possible, or what is wrong with the best try.
+// It gives all ends that are possible, or what is wrong with the best try; neither where there are too many orders, as of
+// twenty periods that came back at the same moment.
 func (b *Books) replay(s *BookedSubscription) (ends []replayed, complaint string) {
 	w := &walk{threads: b.threads(s), seen: map[string]bool{}}
 	w.position = make([]int, len(w.threads))
 	w.from(b.started(s), 0)
+	if len(w.seen) > mostPlaces {
+		return nil, ""
+	}
 	return w.ends, w.complaint
 }
+
+// mostPlaces is after how many places a walk is given up.
+const mostPlaces = 20_000
 
 // walk looks for orders of steps. What belongs to one transaction is a thread,
 // whose order is known.
@@ -62,6 +69,9 @@ type walk struct {
 }
 
 func (w *walk) from(r replayed, depth int) {
+	if len(w.seen) > mostPlaces {
+		return
+	}
 	next := w.candidates()
 	if len(next) == 0 {
 		if !slices.Contains(w.ends, r) {
@@ -243,6 +253,9 @@ func (b *Books) settled(s *BookedSubscription, x *BookedTransaction, at time.Tim
 		case b.hard(x):
 			r.ended, r.endCode = payment.CancelledByRefusal, x.reasonCode()
 		default:
+			if r.tries == 1 {
+				s.keepPlace(r, r.period+1, x.CreatedAt)
+			}
 			b.tryAgain(r, r.period, r.tries, at)
 		}
 	}
@@ -258,7 +271,13 @@ func (b *Books) billed(s *BookedSubscription, x *BookedTransaction, at time.Time
 	}
 	r.period, r.tries, r.status = s.after(r, at), 0, payment.SubscriptionActive
 	r.next = s.Frequency.PeriodStart(s.Anchor, r.period)
-	if owed := strings.Fields(r.owed); len(owed) > 0 {
+	owed := strings.Fields(r.owed)
+	if len(owed) == 1 && strings.HasPrefix(owed[0], "+") {
+		r.owed, owed = "", nil // the place at which it was to go on was reached
+	}
+	if len(owed) > 0 {
+		s.keepPlace(r, r.period, at)
+		owed = strings.Fields(r.owed)
 		period, _ := strconv.Atoi(owed[0])
 		r.owed = strings.Join(owed[1:], " ")
 		b.tryAgain(r, period, 1, at)
@@ -312,11 +331,17 @@ func (b *Books) failedAfterAll(s *BookedSubscription, x *BookedTransaction, at t
 		period, tries = x.Period, x.Try
 	}
 	if r.open == "" && r.tries == 0 || tries > len(b.Rules.Dunning) {
+		if r.open == "" && r.tries == 0 {
+			s.keepPlace(r, r.period, at)
+		}
 		b.tryAgain(r, period, tries, at)
 		return
 	}
 	owed := append(strings.Fields(r.owed), strconv.Itoa(period))
 	slices.SortFunc(owed, func(a, b string) int {
+		if strings.HasPrefix(a, "+") != strings.HasPrefix(b, "+") { // the place stands behind them
+			return strings.Compare(b, a)
+		}
 		first, _ := strconv.Atoi(a)
 		second, _ := strconv.Atoi(b)
 		return first - second
@@ -334,11 +359,22 @@ func (s *BookedSubscription) firstPeriod() int {
 
 // after is the period whose turn it is once the one at hand was collected.
 func (s *BookedSubscription) after(r *replayed, at time.Time) int {
+	if _, place, kept := strings.Cut(r.owed, "+"); kept {
+		period, _ := strconv.Atoi(place)
+		return period
+	}
 	next := r.period + 1
 	for r.tries > 1 && !s.Frequency.PeriodStart(s.Anchor, next).Start().After(at) {
 		next++
 	}
 	return next
+}
+
+// keepPlace: a period that waited already is not left out when something else is tried again first.
+func (s *BookedSubscription) keepPlace(r *replayed, period int, at time.Time) {
+	if !strings.Contains(r.owed, "+") && s.Frequency != "" && !s.Frequency.PeriodStart(s.Anchor, period).Start().After(at) {
+		r.owed = strings.TrimSpace(r.owed + " +" + strconv.Itoa(period))
+	}
 }
 
 // settledAt is when we learned what became of a transaction: a change of mind is
