@@ -17,9 +17,9 @@ func (b *Books) auditSubscription(s *BookedSubscription, f *Findings) {
 		return
 	}
 	ends, complaint := b.replay(s)
-	if len(ends) == 0 && complaint != "" {
+	if len(ends) == 0 {
 		f.add("subscription %s: %s", s.ID, complaint)
-	} else if len(ends) > 0 && !slices.ContainsFunc(ends, func(r replayed) bool { return s.differsFrom(r) == "" }) {
+	} else if !slices.ContainsFunc(ends, func(r replayed) bool { return s.differsFrom(r) == "" }) {
 		f.add("subscription %s: %s", s.ID, s.differsFrom(ends[0]))
 	}
 	s.auditDue(f)
