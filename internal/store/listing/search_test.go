@@ -14,7 +14,7 @@ import (
 )
 
 // rarely is how many transactions there are for each that is declined: so many that a page between two of them finds none.
-const rarely = 2*listing.SearchDepth + 500
+const rarely = listing.SearchDepth + 500
 
 // fillRare gives a tenant many transactions of which few are declined, and the
 // ids of those, newest first.
