@@ -26,25 +26,24 @@ func TestALongListCostsWhatItsPartsDo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	quickest := func(what func()) time.Duration {
-		best := time.Hour
-		for range 8 { // others have this machine too
-			began := time.Now()
-			what()
-			best = min(best, time.Since(began))
-		}
-		return best
+	took := func(what func()) time.Duration {
+		began := time.Now()
+		what()
+		return time.Since(began)
 	}
-	parts := quickest(func() {
-		for some := range InBatches(names) {
-			list(some)
-		}
-	})
-	lists := quickest(func() {
-		for some := range InLists(names) {
-			list(some)
-		}
-	})
+	lists, parts := time.Hour, time.Hour
+	for round := 0; round < 100 && (round < 8 || lists > 3*parts); round++ { // others have this machine too: the quickest counts
+		parts = min(parts, took(func() {
+			for some := range InBatches(names) {
+				list(some)
+			}
+		}))
+		lists = min(lists, took(func() {
+			for some := range InLists(names) {
+				list(some)
+			}
+		}))
+	}
 	if lists > 3*parts {
 		t.Errorf("as long lists they take %v, in parts %v", lists, parts)
 	}
