@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sepad/internal/merchant"
+	"sepad/internal/people"
 	"sepad/internal/web"
 )
 
@@ -20,8 +21,8 @@ type Preview struct {
 	// Show answers for the page whose id is {hosted_page_id}, in a state and a language; as
 	// says how it looks.
 	Show func(w http.ResponseWriter, r *http.Request, as func(of *merchant.Setup, id uuid.UUID) merchant.HostedPage) error
-	// Logo answers with the picture at an address, ColorWords say what becomes of a colour.
-	Logo       func(w http.ResponseWriter, r *http.Request, address string) error
+	// Logo answers with the picture at an address for whoever asks, ColorWords say what becomes of a colour.
+	Logo       func(w http.ResponseWriter, r *http.Request, whose, address string) error
 	ColorWords func(value string) string
 	// States and Languages are what can be asked for, what is meant without a word first.
 	States, Languages []string
@@ -104,7 +105,8 @@ func (d *Dashboard) showLogo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" {
 		return web.ErrNotFound
 	}
-	return d.Preview.Logo(w, r, address.String())
+	person, _ := people.Reader(r.Context())
+	return d.Preview.Logo(w, r, person, address.String())
 }
 
 // showColor answers GET /dashboard/setup/colour/?value=… with what becomes of a colour.

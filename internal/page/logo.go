@@ -38,6 +38,9 @@ const (
 	maxRedirects = 3
 	// lookPatience is how long a picture waits to be looked at.
 	lookPatience = 5 * time.Second
+	// logosAtOnce is how many are fetched for one merchant at a time: each is half a megabyte for as long as its host takes, and
+	// there are as many as merchants care to name.
+	logosAtOnce = 8
 )
 
 // logoTypes are the pictures that are passed on. Browsers run no script in a
@@ -50,8 +53,8 @@ type Logos struct {
 	client *http.Client
 	// fetching has one asker for each address, however many payers wait.
 	fetching singleflight.Group
-	// looking has one picture looked at at a time.
-	looking turn.Turns[string]
+	// asking has a few fetched for a merchant at a time, and looking one picture looked at.
+	asking, looking turn.Turns[string]
 
 	mu   sync.Mutex
 	kept map[string]logo
@@ -64,6 +67,8 @@ type logo struct {
 	picture     []byte // nil when it could not be fetched
 	look        pictureLook
 	until       time.Time
+	// whose is the merchant for whom it was fetched.
+	whose string
 }
 
 // NewLogos makes a fetcher. Unless they are allowed it does not call private
@@ -98,37 +103,46 @@ func mayFollow(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// get gives a logo, from memory while it is fresh.
-func (l *Logos) get(ctx context.Context, address string, now time.Time) logo {
+// get gives a logo, from memory while it is fresh. Whose it is says with whom a fetch takes its turn.
+func (l *Logos) get(ctx context.Context, whose, address string, now time.Time) logo {
 	l.mu.Lock()
 	known, found := l.kept[address]
 	l.mu.Unlock()
 	if found && now.Before(known.until) {
 		return known
 	}
-	renewed, _, _ := l.fetching.Do(address, func() (any, error) { return l.renew(ctx, address, known, now), nil })
+	renewed, _, _ := l.fetching.Do(address, func() (any, error) { return l.renew(ctx, whose, address, known, now), nil })
 	return renewed.(logo)
 }
 
-// renew asks for a logo. While its host gives none, what is known of it stays.
-func (l *Logos) renew(ctx context.Context, address string, known logo, now time.Time) logo {
+// renew asks for a logo. While its host gives none, what is known of it stays; where its merchant has others fetched for too
+// long it is asked for by the next payer.
+func (l *Logos) renew(ctx context.Context, whose, address string, known logo, now time.Time) logo {
+	patient, cancel := context.WithTimeout(ctx, logoPatience)
+	leave, _, err := l.asking.Take(patient, whose, logosAtOnce)
+	cancel()
+	if err != nil {
+		return known
+	}
+	defer leave()
 	fetched, err := l.fetch(ctx, address)
 	fetched.until = now.Add(logoFresh)
 	if err != nil {
 		fetched, fetched.until = known, now.Add(logoFailed)
 	}
+	fetched.whose = whose
 	l.keep(address, fetched)
 	return fetched
 }
 
 // soon gives a logo for a page that is being made: one that takes its time is
 // there for the next page, and this one does without.
-func (l *Logos) soon(ctx context.Context, address string, now time.Time) logo {
+func (l *Logos) soon(ctx context.Context, whose, address string, now time.Time) logo {
 	// The picture is for everybody's next visit, so that one who leaves early
 	// does not stop it.
 	ctx = context.WithoutCancel(ctx)
 	answer := make(chan logo, 1)
-	go func() { answer <- l.get(ctx, address, now) }()
+	go func() { answer <- l.get(ctx, whose, address, now) }()
 	timer := time.NewTimer(logoPatience)
 	defer timer.Stop()
 	select {
@@ -139,16 +153,30 @@ func (l *Logos) soon(ctx context.Context, address string, now time.Time) logo {
 	}
 }
 
+// keep keeps a logo. Where there is no room those of the same merchant go, and if that is not enough all of them: they come
+// back with their next payer.
 func (l *Logos) keep(address string, fetched logo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.size -= len(l.kept[address].picture)
-	if _, isKnown := l.kept[address]; !isKnown && len(l.kept) >= maxLogos || l.size+len(fetched.picture) > maxKept {
-		clear(l.kept) // they come back with their next payer
-		l.size = 0
+	l.letGo(address)
+	for _, goes := range []func(logo) bool{func(one logo) bool { return one.whose == fetched.whose }, func(logo) bool { return true }} {
+		if len(l.kept) < maxLogos && l.size+len(fetched.picture) <= maxKept {
+			break
+		}
+		for other, one := range l.kept {
+			if goes(one) {
+				l.letGo(other)
+			}
+		}
 	}
 	l.kept[address] = fetched
 	l.size += len(fetched.picture)
+}
+
+// letGo forgets one. What is kept is locked.
+func (l *Logos) letGo(address string) {
+	l.size -= len(l.kept[address].picture)
+	delete(l.kept, address)
 }
 
 func (l *Logos) fetch(ctx context.Context, address string) (logo, error) {
@@ -214,7 +242,7 @@ func (p *Page) logoOf(r *http.Request, v visit) *logoView {
 	if branding.LogoURL == nil {
 		return nil
 	}
-	found := p.Logos.soon(r.Context(), *branding.LogoURL, p.Real.Now())
+	found := p.Logos.soon(r.Context(), v.Tenant.ID.String(), *branding.LogoURL, p.Real.Now())
 	if found.picture == nil {
 		return nil
 	}
@@ -227,7 +255,7 @@ func (p *Page) logoOf(r *http.Request, v visit) *logoView {
 		shown.Alt = v.Tenant.Name
 	}
 	if branding.LogoDarkURL != nil {
-		if dark := p.Logos.soon(r.Context(), *branding.LogoDarkURL, p.Real.Now()); dark.picture != nil {
+		if dark := p.Logos.soon(r.Context(), v.Tenant.ID.String(), *branding.LogoDarkURL, p.Real.Now()); dark.picture != nil {
 			shown.Dark = template.Srcset(path + "?dark") //nolint:gosec // G203: likewise
 			if v.Session.ID == uuid.Nil {
 				shown.Dark = template.Srcset(dark.inline()) //nolint:gosec // G203: likewise
@@ -263,12 +291,12 @@ func (p *Page) showLogo(w http.ResponseWriter, r *http.Request) error {
 	if address == nil {
 		return web.ErrNotFound
 	}
-	return p.LogoAt(w, r, *address)
+	return p.LogoAt(w, r, view.Tenant.ID.String(), *address)
 }
 
-// LogoAt answers with the picture at an address, as pages show it.
-func (p *Page) LogoAt(w http.ResponseWriter, r *http.Request, address string) error {
-	found := p.Logos.get(context.WithoutCancel(r.Context()), address, p.Real.Now())
+// LogoAt answers with the picture at an address, as pages show it, for a merchant or for somebody who chooses one.
+func (p *Page) LogoAt(w http.ResponseWriter, r *http.Request, whose, address string) error {
+	found := p.Logos.get(context.WithoutCancel(r.Context()), whose, address, p.Real.Now())
 	if found.picture == nil {
 		return web.ErrNotFound
 	}

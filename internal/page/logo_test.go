@@ -40,27 +40,27 @@ func TestLogos(t *testing.T) {
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
 	logos := NewLogos(true)
 
-	good := logos.get(t.Context(), host.URL+"/logo", now)
+	good := logos.get(t.Context(), "", host.URL+"/logo", now)
 	if string(good.picture) != "<svg/>" || good.contentType != "image/svg+xml" {
 		t.Errorf("got %q as %s", good.picture, good.contentType)
 	}
 	for _, path := range []string{"/page", "/missing", "/huge"} {
-		if got := logos.get(t.Context(), host.URL+path, now); got.picture != nil {
+		if got := logos.get(t.Context(), "", host.URL+path, now); got.picture != nil {
 			t.Errorf("%s was taken for a picture", path)
 		}
 	}
 	before := asked.Load()
-	logos.get(t.Context(), host.URL+"/logo", now.Add(logoFresh-1))
-	logos.get(t.Context(), host.URL+"/missing", now.Add(logoFailed-1))
+	logos.get(t.Context(), "", host.URL+"/logo", now.Add(logoFresh-1))
+	logos.get(t.Context(), "", host.URL+"/missing", now.Add(logoFailed-1))
 	if asked.Load() != before {
 		t.Error("what is fresh was asked for again")
 	}
-	logos.get(t.Context(), host.URL+"/logo", now.Add(logoFresh))
+	logos.get(t.Context(), "", host.URL+"/logo", now.Add(logoFresh))
 	if asked.Load() != before+1 {
 		t.Error("what is old was not asked for again")
 	}
 	host.Close()
-	if kept := logos.get(t.Context(), host.URL+"/logo", now.Add(3*logoFresh)); string(kept.picture) != "<svg/>" {
+	if kept := logos.get(t.Context(), "", host.URL+"/logo", now.Add(3*logoFresh)); string(kept.picture) != "<svg/>" {
 		t.Error("a host that is away takes the logo away")
 	}
 }
@@ -92,7 +92,7 @@ func TestWhereLogosLead(t *testing.T) {
 			logos := NewLogos(true)
 			trusted := guarded.Client().Transport.(*http.Transport).TLSClientConfig
 			logos.client.Transport.(*http.Transport).TLSClientConfig = trusted
-			if got := logos.get(t.Context(), test.address, time.Unix(1, 0)); (got.picture != nil) != test.isShown {
+			if got := logos.get(t.Context(), "", test.address, time.Unix(1, 0)); (got.picture != nil) != test.isShown {
 				t.Errorf("it was shown: %t", got.picture != nil)
 			}
 		})
@@ -114,7 +114,7 @@ func TestLogosOfManyHosts(t *testing.T) {
 	t.Cleanup(host.Close)
 	logos, now := NewLogos(true), time.Unix(1, 0)
 	for i := range 2*maxKept/maxLogo + 1 {
-		if logos.get(t.Context(), host.URL+"/"+strconv.Itoa(i), now).picture == nil {
+		if logos.get(t.Context(), "", host.URL+"/"+strconv.Itoa(i), now).picture == nil {
 			t.Fatal("no picture came")
 		}
 		kept := 0
@@ -154,7 +154,7 @@ func TestALogoIsAskedForOnce(t *testing.T) {
 		var shown atomic.Int32
 		for range payers {
 			go func() {
-				if logos.get(t.Context(), "https://shop.example/logo", time.Unix(1, 0)).picture != nil {
+				if logos.get(t.Context(), "", "https://shop.example/logo", time.Unix(1, 0)).picture != nil {
 					shown.Add(1)
 				}
 			}()
@@ -166,6 +166,61 @@ func TestALogoIsAskedForOnce(t *testing.T) {
 			t.Errorf("it was asked for %d times, and shown to %d", asked, shown.Load())
 		}
 	})
+}
+
+// TestVeryManyLogosOfAMerchantWaitForEachOther has payers see a thousand pages of one merchant, whose host says nothing, and then
+// one page of another.
+func TestVeryManyLogosOfAMerchantWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	const pages = 1000
+	synctest.Test(t, func(t *testing.T) {
+		host, logos := &hangingHost{let: make(chan struct{})}, NewLogos(true)
+		logos.client.Transport = host
+		for i := range pages {
+			go logos.soon(t.Context(), "many", "https://many.example/"+strconv.Itoa(i), time.Unix(1, 0))
+		}
+		synctest.Wait()
+		if asked := host.asked.Load(); asked != logosAtOnce {
+			t.Errorf("%d logos of one merchant are fetched at once", asked)
+		}
+		go logos.soon(t.Context(), "another", "https://another.example/", time.Unix(1, 0))
+		synctest.Wait()
+		if asked := host.asked.Load(); asked != logosAtOnce+1 {
+			t.Errorf("another merchant's waits for them: %d are fetched", asked)
+		}
+		<-time.After(logoPatience)
+		synctest.Wait()
+		close(host.let)
+		synctest.Wait()
+		if asked := host.asked.Load(); asked != logosAtOnce+1 || len(logos.kept) != logosAtOnce+1 {
+			t.Errorf("nobody waits any more, and %d were fetched and %d are kept", asked, len(logos.kept))
+		}
+		if logos.get(t.Context(), "many", "https://many.example/"+strconv.Itoa(pages), time.Unix(1, 0)).picture == nil {
+			t.Error("the next payer sees none either")
+		}
+	})
+}
+
+// TestLogosMakeRoomForTheirOwn has one merchant name more logos than are kept.
+func TestLogosMakeRoomForTheirOwn(t *testing.T) {
+	t.Parallel()
+	logos := NewLogos(true)
+	logos.keep("another's", logo{whose: "another", picture: make([]byte, 1)})
+	for i := range 3 * maxLogos {
+		logos.keep(strconv.Itoa(i), logo{whose: "many"})
+	}
+	for i := range 2 * maxKept / maxLogo {
+		logos.keep("large "+strconv.Itoa(i), logo{whose: "many", picture: make([]byte, maxLogo)})
+	}
+	if logos.kept["another's"].picture == nil || len(logos.kept) > maxLogos || logos.size > maxKept {
+		t.Errorf("%d of %d bytes are kept, and the other merchant's is there: %t", len(logos.kept), logos.size, logos.kept["another's"].picture != nil)
+	}
+	for i := range 2 * maxLogos {
+		logos.keep(strconv.Itoa(i), logo{whose: strconv.Itoa(i)})
+	}
+	if len(logos.kept) > maxLogos {
+		t.Errorf("%d are kept of as many merchants", len(logos.kept))
+	}
 }
 
 // slowPictures are of a kind whose unpacking waits until it is let.
@@ -198,7 +253,7 @@ func TestOnePictureIsLookedAtAtATime(t *testing.T) {
 		var shown atomic.Int32
 		for i := range pictures {
 			go func() {
-				if logos.get(t.Context(), "https://shop.example/"+strconv.Itoa(i), time.Unix(1, 0)).picture != nil {
+				if logos.get(t.Context(), strconv.Itoa(i), "https://shop.example/"+strconv.Itoa(i), time.Unix(1, 0)).picture != nil {
 					shown.Add(1)
 				}
 			}()
@@ -225,7 +280,7 @@ func TestProductionCallsNoPrivateNetwork(t *testing.T) {
 	var asked atomic.Int32
 	host := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(host.Close)
-	if got := NewLogos(false).get(t.Context(), host.URL+"/logo", time.Unix(1, 0)); got.picture != nil || asked.Load() != 0 {
+	if got := NewLogos(false).get(t.Context(), "", host.URL+"/logo", time.Unix(1, 0)); got.picture != nil || asked.Load() != 0 {
 		t.Error("the loopback was called")
 	}
 }
