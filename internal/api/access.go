@@ -42,6 +42,16 @@ func (a *API) withKey(scope merchant.Scope, rate limit.Scope, next keyHandler) w
 	}
 }
 
+// withKeyInTurn is withKey for lists, of which a key and the keys of a tenant have a few under way at a time in this process: a page
+// takes megabytes until its reader has all of it, which is as long as he likes. What is beyond waits.
+func (a *API) withKeyInTurn(scope merchant.Scope, rate limit.Scope, next keyHandler) web.Handler {
+	return a.withKey(scope, rate, func(w http.ResponseWriter, r *http.Request, caller store.Credential) error {
+		whoReads := func(context.Context) (key, tenant string) { return caller.KeyID.String(), caller.TenantID.String() }
+		list := web.Route{Method: r.Method, Handler: func(w http.ResponseWriter, r *http.Request) error { return next(w, r, caller) }}
+		return web.InTurn(&a.lists, whoReads, list, web.Looking)(w, r)
+	})
+}
+
 // checkScope refuses a key that was not made for this.
 func checkScope(caller store.Credential, scope merchant.Scope) error {
 	if caller.Scopes.Has(scope) {

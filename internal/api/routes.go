@@ -25,7 +25,7 @@ type API struct {
 	// Real is the world's time, by which limits count.
 	Real clock.Clock
 
-	strangers turn.Turns[string]
+	strangers, lists turn.Turns[string]
 }
 
 // Routes is the whole merchant API, and the door for gateways.
@@ -38,7 +38,7 @@ func (a *API) Routes() []web.Route {
 	)
 	return append(browsers, []web.Route{
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/", Handler: a.createSession},
-		{Method: "GET", Pattern: "/api/v1/payment-sessions/", Work: web.List, Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.listSessions)},
+		{Method: "GET", Pattern: "/api/v1/payment-sessions/", Work: web.List, Handler: a.withKeyInTurn(merchant.ScopePayments, limit.APIKeyManage, a.listSessions)},
 		{Method: "POST", Pattern: "/api/v1/payment-sessions/{token}/cancel/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyCancel, a.cancelSession)},
 		{Method: "GET", Pattern: "/api/v1/payment-sessions/{token}/result/", Handler: a.withKey(merchant.ScopePayments, limit.APIKeyManage, a.showResult)},
 		{Method: "GET", Pattern: "/api/v1/transactions/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showTransaction)},
@@ -51,10 +51,10 @@ func (a *API) Routes() []web.Route {
 		{Method: "POST", Pattern: "/api/v1/subscriptions/{id}/new-mandate/", Handler: a.withKey(merchant.ScopeSubscriptions, limit.APIKeyManage, a.newMandate)},
 		{Method: "GET", Pattern: "/api/v1/mandates/{reference}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyManage, a.showMandate)},
 		{Method: "POST", Pattern: "/gateways/{gateway_id}/notifications/", Work: web.Payment, Handler: a.receiveNotification},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
-		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
-		{Method: "GET", Pattern: "/api/v1/events/", Work: web.List, Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.listEvents)},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/transactions/", Work: web.List, Handler: a.withKeyInTurn(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Transactions))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/chargebacks/", Work: web.List, Handler: a.withKeyInTurn(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Chargebacks))},
+		{Method: "GET", Pattern: "/api/v1/reconciliation/subscriptions/", Work: web.List, Handler: a.withKeyInTurn(merchant.ScopeReports, limit.APIKeyReconciliation, listRecords(a, recon.Subscriptions))},
+		{Method: "GET", Pattern: "/api/v1/events/", Work: web.List, Handler: a.withKeyInTurn(merchant.ScopeReports, limit.APIKeyEvents, a.listEvents)},
 		{Method: "GET", Pattern: "/api/v1/events/{id}/", Handler: a.withKey(merchant.ScopeReports, limit.APIKeyEvents, a.showEvent)},
 	}...)
 }

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/store/listing"
 	"sepad/internal/store/storetest"
 )
 
@@ -171,5 +174,116 @@ func TestASpoiltRecordDoesNotHideTheOthers(t *testing.T) {
 				t.Error("nothing is counted")
 			}
 		})
+	})
+}
+
+// heavyPage is how many sessions of the most metadata that there may be make a page, whatever more was asked for.
+const heavyPage = 128
+
+// createHeavy makes sessions with forty kilobytes of metadata each.
+func createHeavy(t *testing.T, s *apptest.Server, count int) (tokens []string) {
+	t.Helper()
+	metadata := map[string]string{}
+	for i := range 20 {
+		metadata[strings.Repeat("k", 20+i)] = strings.Repeat("😀", 500)
+	}
+	for range count {
+		ask := apptest.Direct()
+		ask["metadata"] = metadata
+		tokens = append([]string{s.Create(t, ask)}, tokens...)
+	}
+	return tokens
+}
+
+// TestAPageOfMuchMetadataEndsEarlier: a thousand such sessions took two hundred megabytes until they were written.
+func TestAPageOfMuchMetadataEndsEarlier(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		tokens := createHeavy(t, s, 2*heavyPage+3)
+		if got := findSessions(t, s, s.Key, url.Values{"page_size": {"1000"}}); !slices.Equal(got, tokens) {
+			t.Errorf("%d sessions are found, in their order: %t", len(got), slices.Equal(got, tokens))
+		}
+		// What no list of operators shows is not held for it.
+		part, err := listing.SearchSessions(t.Context(), s.Env.Store, listing.SessionSearch{}, listing.Paging{Limit: 10})
+		if err != nil || len(part.Rows) != 10 || part.Rows[0].Options.Metadata != "" {
+			t.Errorf("operators are shown %d sessions with metadata, %v", len(part.Rows), err)
+		}
+		var pages []int
+		var back []string
+		address := apptest.Sessions + "?page_size=1000"
+		walk := func(to string) {
+			for next := address; next != ""; {
+				page := s.Do(t, apptest.Request{Path: strings.TrimPrefix(next, s.URL), Key: s.Key}).Want(t, http.StatusOK, nil)
+				rows := page.Get(t, "results").([]any)
+				pages = append(pages, len(rows))
+				if to == "previous" {
+					var here []string
+					for _, entry := range rows {
+						here = append(here, entry.(map[string]any)["session_token"].(string))
+					}
+					back = append(here, back...)
+				}
+				address = next
+				next, _ = page.Get(t, to).(string)
+			}
+		}
+		walk("next")
+		walk("previous")
+		if want := []int{128, 128, 3, 3, 128, 128}; !slices.Equal(pages, want) {
+			t.Errorf("there and back the pages have %v", pages)
+		}
+		if !slices.Equal(back, tokens) {
+			t.Errorf("%d sessions are found on the way back, in their order: %t", len(back), slices.Equal(back, tokens))
+		}
+	})
+}
+
+// TestSlowReadersOfListsWaitForEachOther: a page is held until its reader has all of it, and one key may ask fifty times a second.
+func TestSlowReadersOfListsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	const readers, atOnce = 10, 4
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		createHeavy(t, s, heavyPage)
+		answered := make(chan net.Conn, readers)
+		for range readers {
+			connection := dial(t, s)
+			if err := connection.SetReadBuffer(4096); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				fmt.Fprintf(connection, "GET %s?page_size=1000 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", apptest.Sessions, s.Key)
+				if _, err := connection.Read(make([]byte, 1)); err == nil {
+					answered <- connection
+				}
+			}()
+		}
+		within := time.After(10 * time.Second)
+		var first []net.Conn
+		for range atOnce {
+			select {
+			case connection := <-answered:
+				first = append(first, connection)
+			case <-within:
+				t.Fatalf("%d are answered", len(first))
+			}
+		}
+		for _, address := range []string{apptest.Sessions, "/api/v1/payment-sessions/?page_size=1"} {
+			s.Do(t, apptest.Request{Path: address, Key: s.RivalKey}).Want(t, http.StatusOK, nil)
+		}
+		select {
+		case <-answered:
+			t.Error("a fifth page of one key is held")
+		case <-time.After(500 * time.Millisecond):
+		}
+		for _, connection := range first {
+			connection.Close()
+		}
+		for range atOnce {
+			select {
+			case <-answered:
+			case <-time.After(10 * time.Second):
+				t.Fatal("those in line are not answered when the others have left")
+			}
+		}
 	})
 }

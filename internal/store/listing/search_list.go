@@ -59,7 +59,7 @@ type SessionRecord struct {
 }
 
 var sessionSearch = searched[SessionRecord]{
-	table: "sessions", name: "s", scan: scanSessionRecord, id: func(r *SessionRecord) uuid.UUID { return r.ID },
+	table: "sessions", name: "s", scan: scanSearchedSession, id: func(r *SessionRecord) uuid.UUID { return r.ID },
 	query: `SELECT ` + store.Sessions.List("s") + `, ` + store.Leads.List("l") + `, ` + store.Orders.List("o") + `, ` + store.KeptTokenColumns + ` FROM sessions s
 		JOIN leads l ON l.tenant_id = s.tenant_id AND l.id = s.lead_id
 		LEFT JOIN orders o ON o.tenant_id = s.tenant_id AND o.session_id = s.id
@@ -70,6 +70,13 @@ func scanSessionRecord(r db.Rows) (s SessionRecord, err error) {
 	var order store.OrderIfAny
 	err = r.Scan(slices.Concat(store.Sessions.Fields(&s.Session), store.Leads.Fields(&s.Lead), order.Fields(), s.Kept.Fields())...)
 	s.Lead.ID, s.Order = s.LeadID, order.Found()
+	return s, err
+}
+
+// scanSearchedSession lets go of what no list of operators shows: a thousand sessions may have forty megabytes of it.
+func scanSearchedSession(r db.Rows) (s SessionRecord, err error) {
+	s, err = scanSessionRecord(r)
+	s.Options.Metadata = ""
 	return s, err
 }
 

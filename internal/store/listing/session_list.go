@@ -74,8 +74,12 @@ func (f SessionFilter) stored() (statuses []payment.SessionStatus, ranOut []filt
 	}
 }
 
+// longestMetadata ends a page before its limit: a session may have forty kilobytes, and a thousand of them are held several
+// times over until they are written.
+const longestMetadata = 2 << 20
+
 // Sessions lists sessions by the instant of their creation, each with its lead and
-// its order.
+// its order. Where they have much metadata a page ends earlier than its limit.
 func Sessions(ctx context.Context, t store.Tenant, w Window, f SessionFilter) (page Listed[SessionRecord], err error) {
 	places, err := sessionListing.read(ctx, t, w, f.filters())
 	if err != nil {
@@ -86,12 +90,23 @@ func Sessions(ctx context.Context, t store.Tenant, w Window, f SessionFilter) (p
 	for i, place := range places.Rows {
 		order[place.ID], ids[i] = i, place.ID
 	}
+	if w.Backward {
+		slices.Reverse(ids) // what is nearest to the place that one comes from is read first
+	}
 	page = Listed[SessionRecord]{More: places.More, spare: &sync.Pool{}}
+	held := 0
 	for batch := range db.InBatches(ids) {
+		if held > longestMetadata {
+			page.More = true
+			break
+		}
 		result, err := t.LaggingQuery(ctx, sessionSearch.query+` AND s.id IN `+db.Placeholders(2, 1, len(batch)), batch...)
 		found, err := db.Collect(result, err, scanSessionRecord)
 		if err != nil {
 			return page, err
+		}
+		for _, one := range found {
+			held += len(one.Options.Metadata)
 		}
 		page.Rows = append(page.Rows, found...)
 	}
