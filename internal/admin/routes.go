@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"sepad/internal/banking"
@@ -77,12 +78,17 @@ func (a *Admin) Routes() []web.Route {
 	return routes
 }
 
+// filePaths are where files are handed in.
+var filePaths = []string{"/admin/v1/imports/", "/admin/v1/bank-statements/", "/admin/v1/bank-files/adopt/"}
+
 func readingOf(route web.Route) web.Reading {
 	switch {
 	case strings.HasPrefix(route.Pattern, exportsPath):
 		return web.GoingOn
 	case route.Pattern == reconciliationsPath:
 		return web.Comparing
+	case route.Method == http.MethodPost && slices.Contains(filePaths, route.Pattern):
+		return web.TakingIn
 	default:
 		return web.Looking
 	}

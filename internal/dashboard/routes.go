@@ -172,6 +172,8 @@ func (d *Dashboard) doors() []web.Route {
 
 func readingOf(route web.Route) web.Reading {
 	switch {
+	case route.Method == "POST" && (route.Pattern == importsPath || route.Pattern == bankStatementsPath):
+		return web.TakingIn
 	case route.Work != web.List:
 		return web.Looking
 	case route.Method == "POST":

@@ -17,6 +17,9 @@ const (
 	tenantReads, tenantReadsThatGoOn = 8, 16
 	// reportsAtOnce and tenantReports are those of Comparing: a file of two lines may be held against all that a tenant has.
 	reportsAtOnce, tenantReports = 1, 2
+	// filesAtOnce and tenantFiles are those of TakingIn: some ten megabytes of a file are held at a time, for as long as its
+	// sender likes.
+	filesAtOnce, tenantFiles = 2, 4
 	// readPatience is how long somebody waits for both turns, and readLater what whoever has waited in vain is told to wait.
 	readPatience, readLater = 30 * time.Second, 5 * time.Second
 )
@@ -31,6 +34,8 @@ const (
 	GoingOn
 	// Comparing holds a file against all there is.
 	Comparing
+	// TakingIn reads what somebody sends, and writes it down.
+	TakingIn
 )
 
 // places are what one person and all people of a tenant may do at once.
@@ -41,13 +46,14 @@ type places struct {
 
 var placesFor = map[Reading]places{
 	Looking: {"", readsAtOnce, tenantReads}, GoingOn: {" goes on", readsAtOnce, tenantReadsThatGoOn}, Comparing: {" compares", reportsAtOnce, tenantReports},
+	TakingIn: {" takes in", filesAtOnce, tenantFiles},
 }
 
 // InTurn has whoever reads do so a few times at once, and wait beyond that, as a person and among the people of a tenant.
 // Each kind of reading has turns of its own, so that the others go on beside it. Who has no name is not held up, nor is
-// whatever changes something. Who had to wait is asked again what they may: that is long enough for a right to be taken away.
+// whatever else changes something. Who had to wait is asked again what they may: that is long enough for a right to be taken away.
 func InTurn(taken *turn.Turns[string], whoReads func(context.Context) (person, tenant string), route Route, how Reading) Handler {
-	if route.Method != http.MethodGet && how != Comparing {
+	if route.Method != http.MethodGet && how != Comparing && how != TakingIn {
 		return route.Handler
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {

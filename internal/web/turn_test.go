@@ -32,6 +32,7 @@ func TestOnePersonReadsAFewThingsAtOnce(t *testing.T) {
 		{"lists", http.MethodGet, "ada", Looking, readsAtOnce},
 		{"exports", http.MethodGet, "ada", GoingOn, readsAtOnce},
 		{"matching reports", http.MethodPost, "ada", Comparing, reportsAtOnce},
+		{"files", http.MethodPost, "ada", TakingIn, filesAtOnce},
 		{"changes", http.MethodPost, "ada", Looking, 10},
 		{"the admin token", http.MethodGet, "", Looking, 10},
 	} {
@@ -86,6 +87,7 @@ func TestThePeopleOfATenantReadAFewThingsAtOnce(t *testing.T) {
 	}{
 		"lists": {http.MethodGet, Looking, tenantReads}, "exports": {http.MethodGet, GoingOn, tenantReadsThatGoOn},
 		"matching reports": {http.MethodPost, Comparing, tenantReports},
+		"files":            {http.MethodPost, TakingIn, tenantFiles},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
