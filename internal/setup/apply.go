@@ -14,6 +14,7 @@ import (
 	"sepad/internal/merchant"
 	"sepad/internal/payment"
 	"sepad/internal/store"
+	"sepad/internal/turn"
 )
 
 // Applier changes what tenants have set up. It is safe for concurrent use.
@@ -50,6 +51,29 @@ var ErrNoTenant = &payment.Error{Kind: payment.NotFound, Detail: "Tenant not fou
 // those that meet always gets through, so that this many must have come together.
 const changeTries = 64
 
+// changing has one change of a tenant made at a time in this process: with a set-up as large as it may be each takes ten megabytes,
+// and all but one of those that come together would be overtaken.
+var changing turn.Turns[changePlace]
+
+type changePlace struct {
+	store    *store.Store
+	tenantID uuid.UUID
+}
+
+// changePatience is how long one waits for those before it.
+const changePatience = 30 * time.Second
+
+// inTurn waits until nobody else of this process changes a tenant.
+func (a *Applier) inTurn(ctx context.Context, tenantID uuid.UUID) (leave func(), err error) {
+	patient, cancel := context.WithTimeout(ctx, changePatience)
+	defer cancel()
+	leave, _, err = changing.Take(patient, changePlace{a.Store, tenantID}, 1)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, store.ErrBusy
+	}
+	return leave, err
+}
+
 // Change applies a function to what a tenant has set up, and gives what it has
 // made of it. The function replaces records in the set-up, as a whole: what they
 // point to is shared. It is run again when another change came first, so that it
@@ -58,6 +82,11 @@ const changeTries = 64
 //
 // Records that do not fit come back as payment.Fields.
 func (a *Applier) Change(ctx context.Context, tenantID uuid.UUID, now time.Time, change func(*merchant.Setup) error) (*merchant.Setup, []Change, error) {
+	leave, err := a.inTurn(ctx, tenantID)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
 	var made *merchant.Setup
 	p, err := a.commit(ctx, now, func(p *plan) error {
 		t, err := p.read(tenantID)
