@@ -181,3 +181,33 @@ func TestEndpointsShareThePlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestADrainReadsAheadWhatItCanSend has an endpoint that just begins, one that is quick, and one among very many: what is read waits in
+// memory.
+func TestADrainReadsAheadWhatItCanSend(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, env *storetest.Env) {
+		b := setup(t, env)
+		b.events(t, b.endpoint, readAhead+1)
+		for _, test := range []struct{ window, active, want int }{
+			{1, 1, 16}, {2, 1, 32}, {maxInFlight, 1, 500}, {maxInFlight, 16, 500}, {maxInFlight, 32, 256}, {maxInFlight, maxOfTenant, 32}, {maxInFlight, 5000, 16},
+		} {
+			b.mu.Lock()
+			b.active = test.active
+			b.mu.Unlock()
+			r := b.newDrain(b.endpoint, store.Lease{}, nil)
+			r.window = test.window
+			r.read(t.Context())
+			r.addFound(<-r.found)
+			if waiting, _ := r.backlog.state(); waiting != test.want || r.isDry {
+				t.Errorf("with %d places among %d endpoints %d are read, want %d", test.window, test.active, waiting, test.want)
+			}
+			if r.read(t.Context()); r.reading {
+				t.Error("more are read while most of them wait")
+			}
+		}
+		b.mu.Lock()
+		b.active = 0
+		b.mu.Unlock()
+	})
+}

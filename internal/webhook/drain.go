@@ -27,10 +27,11 @@ const (
 	looksInAPass = 10
 	// readSoon lets several events come together before a busy drain reads them.
 	readSoon = 5 * time.Millisecond
-	// readAhead is how many deliveries are read at a time, lowWater how few are
-	// left when the next are read.
-	readAhead = 500
-	lowWater  = 250
+	// readAhead is how many deliveries are read at a time at most, and aheadOfSender for each that may be under way: they are
+	// in memory until they are sent, and very many endpoints that take one in fifteen seconds each need no more than a few.
+	// The next are read when half of them are left.
+	readAhead     = 500
+	aheadOfSender = 16
 	// maxInHand is more than can be in line, under way and finished.
 	maxInHand = 4 * readAhead
 )
@@ -210,10 +211,10 @@ type found struct {
 // else. A database that cannot be read now is asked again at the next look.
 func (r *drain) read(ctx context.Context) {
 	waiting, _ := r.backlog.state()
-	if r.reading || r.stopping || r.isDry || waiting >= lowWater || len(r.results) >= maxUnwritten || isPaused(r.state, r.Clock.Now()) {
+	limit := r.ahead()
+	if r.reading || r.stopping || r.isDry || waiting >= limit/2 || len(r.results) >= maxUnwritten || isPaused(r.state, r.Clock.Now()) {
 		return
 	}
-	limit := readAhead
 	if isProbing(r.state) {
 		if len(r.inHand) > 0 {
 			return
@@ -228,6 +229,9 @@ func (r *drain) read(ctx context.Context) {
 		r.found <- found{due, limit, pass, err}
 	}()
 }
+
+// ahead is how many deliveries are read at a time.
+func (r *drain) ahead() int { return min(readAhead, aheadOfSender*min(r.window, r.share())) }
 
 // addFound puts what was read into the line.
 func (r *drain) addFound(f found) {
