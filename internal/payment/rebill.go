@@ -213,7 +213,8 @@ func (s *Subscription) keepPlace(period int, at time.Time) {
 // was missed is made up for, in order; only those that passed while a refused
 // one was tried again are left out, and not even they where others were missed before.
 func (s *Subscription) periodAfter(now time.Time) int {
-	if place, kept := s.Owed.place(); kept {
+	// One that is behind was left by a program of the version before, which goes on without taking it away.
+	if place, kept := s.Owed.place(); kept && place > s.Period {
 		return place
 	}
 	next := s.Period + 1

@@ -60,6 +60,18 @@ func TestRebillCollected(t *testing.T) {
 	}
 }
 
+// TestAPlaceThatIsBehindIsNotGoneBackTo: a program of the version before has billed on and left it there.
+func TestAPlaceThatIsBehindIsNotGoneBackTo(t *testing.T) {
+	t.Parallel()
+	sub, first := subscribed(t, monthly)
+	sub = *rebill(t, sub, first, "2026-04-30", collected).Subscription
+	sub.Owed = sub.Owed.withPlace(1)
+	got := rebill(t, sub, first, "2026-05-31", collected).Subscription
+	if got.Period != 3 || got.Owed != "" || got.NextBillingDate.String() != "2026-06-30" {
+		t.Errorf("it goes on at period %d on %s, with %q", got.Period, got.NextBillingDate, got.Owed)
+	}
+}
+
 func TestRebillIsRefusedBeforeItsDay(t *testing.T) {
 	t.Parallel()
 	sub, first := subscribed(t, monthly)

@@ -371,8 +371,9 @@ func (s *BookedSubscription) firstPeriod() int {
 // after is the period whose turn it is once the one at hand was collected.
 func (s *BookedSubscription) after(r *replayed, at time.Time) int {
 	if _, place, kept := strings.Cut(r.owed, "+"); kept {
-		period, _ := strconv.Atoi(place)
-		return period
+		if period, _ := strconv.Atoi(place); period > r.period {
+			return period
+		}
 	}
 	next := r.period + 1
 	for r.tries > 1 && !s.Frequency.PeriodStart(s.Anchor, next).Start().After(at) {
